@@ -1,0 +1,336 @@
+// The contract every store keeps: what the engine may rely on (docs/reference/protocol.md, P4 to P12, P35 to P39, P57).
+//
+// A store keeps rows and answers facts. It decides nothing but what its locks decide: who was first. Statuses it computes
+// by the public tables of status.hpp only. Calls are synchronous and may come from any thread; a store has no threads.
+// What people look at is store_reader.hpp.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "flow/error.hpp"
+#include "flow/ids.hpp"
+#include "flow/journal.hpp"
+#include "flow/status.hpp"
+#include "flow/time.hpp"
+
+namespace flow {
+
+class store_reader;
+
+/// Who changes something: "alice", "robot-7". Recorded with what it changed.
+struct actor {
+    std::string name;
+};
+
+/// A run's row. It changes only when a status changes (P12); progress is read from the journal.
+struct run_row {
+    run_id id;
+    std::int64_t num = 0;  ///< dense, the store's own; never exported, never in a key or checksum
+    std::string tenant, key, workflow;
+    std::uint32_t version = 1;
+    std::string queue, tags;
+    std::int32_t priority = 0;
+    std::optional<run_id> parent;
+    time_point created_at{}, due_at{}, deadline_at = never;
+    time_point changed_at{};  ///< of the last status change
+    status_pair status;
+    std::string terminal_reason;
+    std::string reason;  ///< wait_reason as JSON, "" for none
+    seq_no snapshot = seq_no::none;  ///< seq of the newest snapshot entry: the run's `version`
+    epoch_no epoch{};
+    owner_id owner = owner_id::nobody;
+    digest args_hash;
+};
+
+// Stored: append at the end, never renumber.
+enum class waitpoint_type : std::uint8_t { datetime, manual, run, event };
+// Stored: append at the end, never renumber. Completed, timed_out and withdrawn are final; the first wins (P35).
+enum class waitpoint_status : std::uint8_t { pending, completed, timed_out, withdrawn };
+// Stored: what a manual waitpoint is for; only this decides who may complete it.
+enum class waitpoint_purpose : std::uint8_t { timer, token, intervention, approval, child, event };
+
+std::string_view to_string(waitpoint_type t) noexcept;
+std::string_view to_string(waitpoint_status s) noexcept;
+std::string_view to_string(waitpoint_purpose p) noexcept;
+
+struct waitpoint_row {
+    waitpoint_id id;
+    run_id run;  ///< whose body made it
+    waitpoint_type type = waitpoint_type::manual;
+    waitpoint_purpose purpose = waitpoint_purpose::token;
+    waitpoint_status status = waitpoint_status::pending;
+    std::string name, place;
+    std::string idempotency_key;   ///< unique among the run's waitpoints if not empty
+    std::string shape;             ///< what it must be completed with (P53)
+    digest secret_hash;            ///< SHA-256 of the token's secret; none where only an operator completes it
+    time_point due_at = never;     ///< falls due: a timer completes, everything else times out
+    time_point created_at{}, completed_at{};
+    std::string output;            ///< JSON
+    flow::encoding output_encoding = flow::encoding::none;
+    bool output_is_error = false;
+    std::string by, why;           ///< who completed it
+    std::string options;           ///< JSON: what an intervention offers, a token's options
+};
+
+// ---- what the holder of a run writes ------------------------------------------------------------------------------
+
+/// Inserts a waitpoint of this run. Inserting an id that is there already is a programming error.
+struct insert_waitpoint {
+    waitpoint_row row;
+};
+/// This run is blocked by that waitpoint. Inserting the same edge twice leaves one (TD-03).
+struct add_edge {
+    waitpoint_id waitpoint;
+    std::string path, place;
+};
+/// Decides a waitpoint: completed (a timer that fell due), timed_out, withdrawn; removes this run's edge and wake row.
+/// If it is decided already, the whole group is answered `superseded` and nothing is written (P37).
+struct decide_waitpoint {
+    waitpoint_id waitpoint;
+    waitpoint_status fate;
+};
+/// The outcome of a decided waitpoint is consumed by this group: removes this run's edge and wake row.
+struct take_waitpoint {
+    waitpoint_id waitpoint;
+};
+/// A request in the mailbox became the entry at position `entry` of this group's entries.
+struct take_request {
+    request_id request;
+    std::size_t entry;
+};
+using row_effect = std::variant<insert_waitpoint, add_edge, decide_waitpoint, take_waitpoint, take_request>;
+
+/// New values for the run row; the group has the snapshot entry that says so.
+/// A terminal status raises the epoch, frees the owner, withdraws the run's pending waitpoints, removes its edges and wake
+/// rows and answers what lies in its mailbox with `ended_before`.
+/// `release` frees the owner and raises the epoch; if the mailbox or a wake row has something for the run, the group is
+/// answered `superseded` instead and nothing is written (P4, P36).
+struct run_change {
+    status_pair status;
+    std::string terminal_reason;
+    std::string reason;
+    bool release = false;
+};
+
+/// One run's atomic mutation, fenced (P5). At least one entry; entries' seqs follow `after` without gaps.
+struct group {
+    run_id run;
+    std::int64_t num = 0;
+    epoch_no epoch{};
+    seq_no after = seq_no::none;
+    std::vector<journal_entry> entries;
+    std::vector<row_effect> effects;
+    std::optional<run_change> change;
+};
+
+enum class answer_kind : std::uint8_t {
+    applied,
+    fenced,       ///< another holder's epoch is the run's; nothing was written. Not an error
+    gap,          ///< the seq it follows is not the run's last; nothing was written
+    not_applied,  ///< a group of the same run before it was not applied
+    superseded,   ///< a waitpoint was decided already, or a release found work; nothing was written
+};
+struct answer {
+    answer_kind kind = answer_kind::applied;
+    std::optional<waitpoint_row> superseded_by;  ///< the decided waitpoint; none: a release that found work
+};
+
+// ---- what everyone else writes --------------------------------------------------------------------------------------
+
+struct new_run {
+    run_id id;
+    std::string tenant, key;  ///< (tenant, key) is unique; key "" is no key
+    std::string workflow;
+    std::uint32_t version = 1;
+    bool version_given = false;  ///< only then it counts in "the same start" (P54)
+    std::string arguments;       ///< encoded; equal bytes are the same start
+    flow::encoding encoding = flow::encoding::json;
+    std::string arguments_shape;
+    std::string queue, tags;
+    std::int32_t priority = 0;
+    time_point due_at{}, deadline_at = never;
+    std::string by, why;
+    time_point at{};
+};
+enum class start_answer : std::uint8_t {
+    started,
+    existing,  ///< the same start under this key; also the same id tried again
+    conflict,  ///< the key is used by a run of another workflow, other arguments or another version
+};
+struct started {
+    start_answer answer;
+    run_id id;
+    run_row row;
+};
+
+struct completion {
+    waitpoint_id waitpoint;
+    std::optional<digest> secret_hash;  ///< of the secret shown; none: an operator
+    std::string output;
+    flow::encoding encoding = flow::encoding::json;
+    bool is_error = false;
+    std::string by, why;
+    time_point at{};
+};
+enum class completion_answer : std::uint8_t {
+    completed,
+    already_same,   ///< completed before with the same bytes; nothing was written, nobody is woken
+    already_other,  ///< completed before with others; nothing was written
+    timed_out, withdrawn,
+    unknown,        ///< no such waitpoint
+    wrong_secret,
+    not_permitted,  ///< a timer or a child's end: nobody from outside completes it
+};
+
+// Stored: append at the end, never renumber.
+enum class request_kind : std::uint8_t { cancel, resume, pause, raise, accept };
+std::string_view to_string(request_kind k) noexcept;
+
+struct request {
+    request_id id;
+    run_id run;
+    request_kind kind = request_kind::cancel;
+    std::string payload;
+    std::string by, why;
+    time_point at{};
+};
+// Stored: append at the end, never renumber.
+enum class request_fate : std::uint8_t {
+    left_to_holder,  ///< a row in the mailbox; the holder, or who takes over, takes it
+    taken,           ///< acted on
+    ended_before,    ///< the run ended first
+    refused,         ///< the run's status does not allow it
+    unknown_run,     ///< (answer only)
+};
+std::string_view to_string(request_fate f) noexcept;
+
+/// What the holder finds for its runs.
+struct woken {
+    run_id run;
+    waitpoint_row waitpoint;
+};
+struct mail {
+    run_id run;
+    request what;
+};
+using notice = std::variant<woken, mail>;
+
+struct owner_info {
+    std::string name;  ///< for people: program and machine
+    std::int64_t pid = 0;
+    time_point started_at{};
+};
+
+struct workflow_version {
+    std::string workflow;
+    std::uint32_t version = 1;
+    friend auto operator<=>(workflow_version const&, workflow_version const&) = default;
+};
+
+struct claim_request {
+    owner_id owner;
+    std::span<workflow_version const> workflows;  ///< only runs of these
+    std::size_t limit = 100;
+    time_point now{};
+};
+struct claimed {
+    run_row row;              ///< with its new epoch
+    bool taken_over = false;  ///< from a dead owner
+};
+
+/// A run as its holder needs it to go on.
+struct loaded_run {
+    run_row row;
+    std::vector<journal_entry> entries;  ///< all, in order; a payload in a blob is left out (P56)
+    std::vector<waitpoint_row> waitpoints;  ///< those it has an edge to, and its pending ones
+    std::vector<request> mailbox;        ///< what nobody has taken yet
+};
+
+/// Points inside a store's transaction where a test may look, wait or die (P57). Called with the locks held.
+enum class probe_point : std::uint8_t { locked, written, before_commit, after_commit };
+using probe = std::function<void(std::string_view call, probe_point)>;
+
+/// Durations are real time: how long a call may wait for another process's lock. Zero: not at all.
+using time_limit = std::chrono::milliseconds;
+
+class store {
+public:
+    virtual ~store() = default;
+
+    /// For people and messages: "sqlite:flow.db".
+    virtual std::string name() const = 0;
+
+    // Owners. An owner lives until `retire_owner`, until this store object is destroyed, or until its process dies.
+
+    /// Makes an owner that is alive from before its first claim on (P46). Errors: as for any write, below.
+    virtual outcome<owner_id> add_owner(owner_info const& who) = 0;
+    /// Says good-bye. Runs it still holds are taken over by the next claim.
+    virtual void retire_owner(owner_id owner) noexcept = 0;
+
+    // Writing. Errors of every call that writes: store_busy, store_full, store_read_only, store_unavailable (nothing was
+    // written); store_corrupt; commit_unknown (call again with the same arguments: P8; it is told what the first try did).
+
+    /// Applies each group whole or not at all, in order; one transaction, durable when it returns (group commit).
+    /// A group that was applied before (same run, epoch, seqs, checksums) is answered `applied` and not written again.
+    /// Groups of one run must come in the order of their seqs; behind one that is not applied the run's rest is not.
+    virtual outcome<std::vector<answer>> apply(std::span<group const> groups, time_limit limit) = 0;
+
+    /// Starts a run: its row, its `start` entry, its first snapshot. Unique by id, and by (tenant, key).
+    virtual outcome<started> start(new_run const& what) = 0;
+
+    /// Completes a waitpoint and wakes who is blocked by it, in one transaction. First wins.
+    virtual outcome<completion_answer> complete(completion const& what) = 0;
+
+    /// Asks something of a run (P4). Unique by request id: asked again, it answers what became of the first.
+    virtual outcome<request_fate> ask(request const& what) = 0;
+
+    /// Takes runs: queued ones, and those whose owner is dead, whatever their status. Each in a transaction that raises its
+    /// epoch and appends the snapshot that names the owner; a `recovered` entry where the body or a step was executing.
+    virtual outcome<std::vector<claimed>> claim(claim_request const& what) = 0;
+
+    /// For runs nobody holds: decides waitpoints that fell due, queues suspended runs whose wait is over, clears up.
+    /// Returns how many runs it queued.
+    virtual outcome<std::size_t> scan(time_point now, std::size_t limit) = 0;
+
+    /// Writes one small row and commits, to see whether the store can. `owner` says which row.
+    virtual outcome<void> ping(owner_id owner, time_limit limit) = 0;
+
+    // Reading what decides.
+
+    /// The run's row and its whole journal, by one statement each (P56). Nothing if there is no such run.
+    /// Verifies nothing: src/ does, so that every store is judged alike.
+    virtual outcome<std::optional<loaded_run>> load(run_id run) = 0;
+
+    /// The payload under this hash, unverified; store_corrupt if there is none.
+    virtual outcome<std::string> load_blob(digest const& hash) = 0;
+
+    /// Wake rows and untaken mail of the runs this owner holds.
+    virtual outcome<std::vector<notice>> look(owner_id owner, std::size_t limit) = 0;
+
+    /// The nearest due instant among waitpoints of runs nobody holds, and of delayed runs; `never` if there is none.
+    virtual outcome<time_point> next_due() = 0;
+
+    /// Another number whenever something was committed by another process or another store object on the same data.
+    virtual outcome<std::uint64_t> change_counter() = 0;
+
+    /// HMAC-SHA-256(store key, id), 32 bytes as 64 hexadecimal digits (P39). store_key: the key is missing or another's.
+    virtual outcome<std::string> secret_of(waitpoint_id id) = 0;
+
+    virtual store_reader& reader() = 0;
+
+protected:
+    store() = default;
+    store(store const&) = delete;
+    store& operator=(store const&) = delete;
+};
+
+}  // namespace flow

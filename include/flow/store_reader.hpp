@@ -1,0 +1,68 @@
+// What people look at: lists and details for the command line and, later, pages. Never changes anything, never decides.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "flow/error.hpp"
+#include "flow/ids.hpp"
+#include "flow/journal.hpp"
+#include "flow/status.hpp"
+#include "flow/store.hpp"
+#include "flow/time.hpp"
+
+namespace flow {
+
+/// Which runs. Empty fields do not filter. Newest first.
+struct run_filter {
+    std::optional<run_status> status;
+    std::string workflow, tenant;
+    time_point since{duration::min()};   ///< created at or after
+    std::optional<run_id> before;        ///< paging: runs older than this one
+    std::size_t limit = 100;
+};
+
+struct waitpoint_filter {
+    std::optional<run_id> run;
+    std::optional<waitpoint_status> status;
+    std::optional<waitpoint_purpose> purpose;
+    std::size_t limit = 100;
+};
+
+struct owner_row {
+    owner_id id{};
+    std::string name;
+    std::int64_t pid = 0;
+    time_point started_at{};
+    bool alive = false;
+};
+
+struct request_row {
+    request what;
+    request_fate fate{};
+    seq_no entry = seq_no::none;  ///< the entry it became
+};
+
+/// Any thread. Each call is one short read; no snapshot is held between calls.
+class store_reader {
+public:
+    virtual ~store_reader() = default;
+
+    virtual outcome<std::optional<run_row>> run(run_id id) = 0;
+    virtual outcome<std::optional<run_row>> run_by_key(std::string_view tenant, std::string_view key) = 0;
+    /// Runs whose printed id begins with `prefix` (at most two are returned: none, one, or "not unique").
+    virtual outcome<std::vector<run_row>> runs_like(std::string_view prefix) = 0;
+    virtual outcome<std::vector<run_row>> runs(run_filter const& which) = 0;
+    /// Entries after `after`, at most `limit`; payloads in blobs are left out.
+    virtual outcome<std::vector<journal_entry>> journal(run_id run, seq_no after, std::size_t limit) = 0;
+    virtual outcome<std::string> blob(digest const& hash) = 0;
+    virtual outcome<std::optional<waitpoint_row>> waitpoint(waitpoint_id id) = 0;
+    virtual outcome<std::vector<waitpoint_row>> waitpoints(waitpoint_filter const& which) = 0;
+    virtual outcome<std::vector<request_row>> requests(run_id run) = 0;
+    virtual outcome<std::vector<owner_row>> owners() = 0;
+};
+
+}  // namespace flow
