@@ -5,6 +5,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,8 +17,16 @@ namespace flow::detail {
 struct plan {
     std::vector<journal_entry> entries;
     run_change change;
-    bool withdraw_waits = false;  ///< decide the run's pending waitpoints `withdrawn`, remove its edges and wake rows
+    bool withdraw_waits = false;  ///< decide the run's pending waitpoints `withdrawn`; edges to what is decided stay, so
+                                  ///< that who replays the run finds what was completed before (P42)
+    seq_no snapshot = seq_no::none;  ///< of its snapshot entry, once numbered
 };
+
+/// Numbers and seals a plan's entries behind `last`; fills in `snapshot`. Returns the run's new last seq.
+seq_no number(plan& p, run_id run, seq_no last, epoch_no epoch);
+
+/// Where a holder's group leads: each of its snapshot entries, by name, through the tables. Nothing if they refuse one.
+std::optional<status_pair> follow(status_pair from, std::span<journal_entry const> entries);
 
 /// The snapshot entry of one status change. `previous` is the seq of the snapshot before it.
 journal_entry snapshot_entry(status_pair to, status_event on, seq_no previous, std::string reason, std::string why,
@@ -33,6 +42,19 @@ std::optional<snapshot_payload> read_snapshot(journal_entry const& e);
 
 /// The first two entries of a run: `start` with its arguments, and the snapshot. status: queued, or delayed until due_at.
 plan plan_start(new_run const& what);
+
+/// Arguments and other payloads above this size go into a blob (P14).
+inline constexpr std::size_t blob_threshold = 100'000;
+
+/// A new run's row, before it has a number, and what `plan_start` says.
+struct new_run_row {
+    run_row row;
+    flow::detail::plan plan;
+};
+new_run_row new_row(new_run const& what);
+
+/// The start that made this run, said again under its key (P54)?
+bool is_same_start(run_row const& there, new_run const& what);
 
 /// A queued run is claimed by `owner`.
 plan plan_claim(run_row const& row, owner_id owner, time_point now);
@@ -50,5 +72,14 @@ struct request_plan {
     std::optional<flow::detail::plan> plan;
 };
 request_plan plan_request(run_row const& row, request const& what);
+
+/// Is this a run that a wake row may call back: suspended, and not standing still at a person's wish or in doubt?
+constexpr bool parks(status_pair s) noexcept
+{
+    return s.execution == execution_status::suspended && (s.run == run_status::waiting || s.run == run_status::cancelling);
+}
+
+/// The epoch such a plan is written under: raised, but for a run nobody has ever held, which stays "not begun".
+epoch_no epoch_for_request(run_row const& row) noexcept;
 
 }  // namespace flow::detail

@@ -294,6 +294,7 @@ std::string_view to_string(run_status s) noexcept;
 std::string_view to_string(status_event e) noexcept;
 std::optional<execution_status> parse_execution_status(std::string_view name) noexcept;
 std::optional<run_status> parse_run_status(std::string_view name) noexcept;
+std::optional<status_event> parse_status_event(std::string_view name) noexcept;
 
 /// What a run waits for, machine-readable and complete: every text for people is made from it.
 struct wait_reason {

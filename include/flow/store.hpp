@@ -87,7 +87,8 @@ struct waitpoint_row {
 struct insert_waitpoint {
     waitpoint_row row;
 };
-/// This run is blocked by that waitpoint. Inserting the same edge twice leaves one (TD-03).
+/// This run is blocked by that waitpoint. Inserting the same edge twice leaves one (TD-03). If the waitpoint is decided already,
+/// the answer says so (`decided`), and a wake row is written with it (P35).
 struct add_edge {
     waitpoint_id waitpoint;
     std::string path, place;
@@ -98,6 +99,11 @@ struct decide_waitpoint {
     waitpoint_id waitpoint;
     waitpoint_status fate;
 };
+/// This run no longer waits on a waitpoint that stays open for others: removes its edge. If the waitpoint is decided already, the
+/// group is answered `superseded` and nothing is written.
+struct leave_waitpoint {
+    waitpoint_id waitpoint;
+};
 /// The outcome of a decided waitpoint is consumed by this group: removes this run's edge and wake row.
 struct take_waitpoint {
     waitpoint_id waitpoint;
@@ -107,13 +113,19 @@ struct take_request {
     request_id request;
     std::size_t entry;
 };
-using row_effect = std::variant<insert_waitpoint, add_edge, decide_waitpoint, take_waitpoint, take_request>;
+/// A damaged payload of an earlier entry of this run is put back under its own hash (P11): the only rewriting there is. The row
+/// keeps all else; nothing is written if `payload` does not hash to what the row says.
+struct put_back {
+    seq_no seq{};
+    std::string payload;
+};
+using row_effect = std::variant<insert_waitpoint, add_edge, decide_waitpoint, leave_waitpoint, take_waitpoint, take_request, put_back>;
 
 /// New values for the run row; the group has the snapshot entry that says so.
 /// A terminal status raises the epoch, frees the owner, withdraws the run's pending waitpoints, removes its edges and wake
 /// rows and answers what lies in its mailbox with `ended_before`.
-/// `release` frees the owner and raises the epoch; if the mailbox or a wake row has something for the run, the group is
-/// answered `superseded` instead and nothing is written (P4, P36).
+/// `release` frees the owner and raises the epoch. If the mailbox has something for the run, or a wake row has and the run is
+/// to be suspended `waiting` or `cancelling`, the group is answered `superseded` instead and nothing is written (P4, P36).
 struct run_change {
     status_pair status;
     std::string terminal_reason;
@@ -142,6 +154,7 @@ enum class answer_kind : std::uint8_t {
 struct answer {
     answer_kind kind = answer_kind::applied;
     std::optional<waitpoint_row> superseded_by;  ///< the decided waitpoint; none: a release that found work
+    std::vector<waitpoint_row> decided;          ///< of `add_edge`: those there was nothing to wait for
 };
 
 // ---- what everyone else writes --------------------------------------------------------------------------------------
@@ -332,5 +345,8 @@ protected:
     store(store const&) = delete;
     store& operator=(store const&) = delete;
 };
+
+/// Engines and clients share a store.
+using store_ptr = std::shared_ptr<store>;
 
 }  // namespace flow

@@ -10,8 +10,6 @@
 
 namespace flow {
 
-using store_ptr = std::shared_ptr<store>;
-
 struct memory_options {
     /// Called inside every transaction; tests only.
     flow::probe probe;

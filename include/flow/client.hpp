@@ -1,0 +1,158 @@
+// What a person or program may do to runs from outside: start, look, complete, decide, cancel, resume. Executes nothing.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "flow/codec.hpp"
+#include "flow/error.hpp"
+#include "flow/ids.hpp"
+#include "flow/inspect.hpp"
+#include "flow/start.hpp"
+#include "flow/store.hpp"
+#include "flow/store_reader.hpp"
+#include "flow/token.hpp"
+
+namespace flow {
+
+namespace detail {
+class client_core;
+}
+
+/// The end of a run as stored.
+struct run_end {
+    run_row row;
+    std::string result;  ///< encoded; of a run that succeeded
+    flow::encoding encoding = flow::encoding::json;
+    std::optional<error> failure;
+};
+
+/// A run, by its id; cheap to copy. Any thread. Outlives its engine, but then nothing executes the run.
+class any_run_handle {
+public:
+    any_run_handle(std::shared_ptr<detail::client_core> core, run_id id) : core_(std::move(core)), id_(id) {}
+
+    run_id id() const noexcept { return id_; }
+    /// Throws flow::error: unknown_run, or the store's.
+    status_pair status() const;
+    /// Waits until the run has ended; false: not yet, and `view()` says what it waits for. An engine with `threads = 0` is polled
+    /// meanwhile.
+    bool wait(std::chrono::milliseconds limit) const;
+    run_view view() const;
+    /// Asks it to stop (P42); what became of the request. `ended_before`: the run had ended.
+    request_fate cancel(std::string_view why = {}) const;
+    /// Waits for its end.
+    run_end end() const;
+
+private:
+    std::shared_ptr<detail::client_core> core_;
+    run_id id_;
+};
+
+/// A run whose result is a T.
+template <class T>
+class run_handle : public any_run_handle {
+public:
+    using any_run_handle::any_run_handle;
+    explicit run_handle(any_run_handle h) : any_run_handle(std::move(h)) {}
+
+    /// Waits for the run's end; its result, or throws: flow::step_error and others as the run failed, flow::cancelled.
+    T result() const
+    {
+        auto const e = end();
+        if (e.failure) raise(*e.failure);
+        if constexpr (!std::is_void_v<T>) {
+            T value;
+            detail::decode(e.encoding, e.result, value).value();
+            return value;
+        }
+    }
+    /// The same without exceptions.
+    outcome<T> try_result() const
+    {
+        auto const e = end();
+        if (e.failure) return *e.failure;
+        if constexpr (std::is_void_v<T>) return {};
+        else {
+            T value;
+            if (auto ok = detail::decode(e.encoding, e.result, value); !ok) return ok.error();
+            return value;
+        }
+    }
+};
+
+/// A client on a store. Opened on the store itself it is an operator: it may complete tokens without their secrets, as a named actor.
+/// Any thread. Errors are thrown as flow::error with the code named at each call, besides the store's own.
+class client {
+public:
+    /// `by`: who acts, recorded with every change; empty: the user of the system.
+    explicit client(store_ptr store, std::string by = {});
+    virtual ~client();
+    client(client const&) = delete;
+    client& operator=(client const&) = delete;
+
+    /// Starts a run that some engine on this store will execute. start_conflict; bad_payload.
+    any_run_handle start(std::string_view workflow, args const& arguments, start_options options = {});
+
+    /// A run by its id, by an unambiguous beginning of its printed id, or by its key. unknown_run.
+    any_run_handle find(run_id id);
+    any_run_handle find(std::string_view id_or_prefix);
+    any_run_handle find_by_key(std::string_view key, std::string_view tenant = {});
+
+    run_view inspect(run_id id);
+    std::vector<run_row> runs(run_filter const& which = {});
+    std::vector<journal_entry> journal(run_id id, seq_no after = seq_no::none, std::size_t limit = 100);
+    /// Waitpoints; by default open tokens.
+    std::vector<waitpoint_row> waitpoints(waitpoint_filter const& which);
+
+    /// Completes a token as its sender would, with its secret. One error for an unknown token, a wrong secret and another
+    /// run's: unknown_token. already completed with the same value: no error; with another: token_conflict. token_ended.
+    template <class T>
+    void complete(token<T> const& which, std::string_view secret, T const& value)
+    {
+        complete_json(which.id(), encoded(value), secret);
+    }
+    /// As an operator.
+    template <class T>
+    void complete(token<T> const& which, T const& value, std::string_view why = {})
+    {
+        complete_json(which.id(), encoded(value), std::nullopt, why);
+    }
+    /// The same with JSON text. wrong_shape, bad_payload, and as above. True: it counted; false: it had been completed so before.
+    bool complete_json(waitpoint_id which, std::string_view json, std::optional<std::string_view> secret = std::nullopt,
+                       std::string_view why = {}, std::string_view by = {});
+
+    /// Decides an intervention: one of its choices; `output` is JSON for `complete`. unknown_intervention, bad_choice,
+    /// wrong_shape; token_conflict where it was decided otherwise before.
+    void decide(waitpoint_id intervention, std::string_view choice, std::optional<std::string_view> output = std::nullopt,
+                std::string_view why = {}, std::string_view by = {});
+    /// The open intervention of a run. unknown_intervention: none, or more than one.
+    waitpoint_id intervention_of(run_id run);
+
+    /// Requests to a run (P4). unknown_run.
+    request_fate cancel(run_id run, std::string_view why = {}, std::string_view by = {});
+    /// Tries a held run again. usage: it is not held.
+    request_fate resume(run_id run, std::string_view why = {}, std::string_view by = {});
+
+    store& data() noexcept;
+
+protected:
+    explicit client(std::shared_ptr<detail::client_core> core);
+    std::shared_ptr<detail::client_core> const& core() const noexcept { return core_; }
+
+private:
+    template <class T>
+    static std::string encoded(T const& value)
+    {
+        std::string text;
+        detail::encode(encoding::json, value, text);
+        return text;
+    }
+    std::shared_ptr<detail::client_core> core_;
+};
+
+}  // namespace flow

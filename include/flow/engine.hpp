@@ -1,0 +1,207 @@
+// The engine: executes the runs of registered workflows on one store.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "flow/client.hpp"
+#include "flow/detail/body.hpp"
+#include "flow/log.hpp"
+#include "flow/retry.hpp"
+#include "flow/start.hpp"
+#include "flow/store.hpp"
+#include "flow/time.hpp"
+#include "flow/workflow.hpp"
+
+namespace flow {
+
+namespace detail {
+class engine_core;
+}
+
+/// Where random bytes come from: ids, secrets, `random`. Called from any thread.
+using random_source = std::function<void(std::uint8_t* bytes, std::size_t count)>;
+
+struct engine_options {
+    /// Threads for workflow bodies and steps. -1: as many as the machine has cores. 0: none is made; the caller drives everything
+    /// by `poll`.
+    int threads = -1;
+    /// More threads are made, up to so many in all, while steps block theirs.
+    int most_threads = 64;
+    /// The class of steps that name none.
+    effect default_effect = effect::non_replayable;
+    /// Sleeps longer than this stand on a waitpoint and cost nothing while they last.
+    duration suspend_threshold = std::chrono::seconds{5};
+    /// A step still running after this long gets an entry, so that `flow show` can tell.
+    duration announce_after = std::chrono::seconds{1};
+    /// Attempt time limit of steps that give none. Zero: none.
+    time_span step_timeout{};
+    /// How often a run may be found executing by a dead process, without progress in between, before a person is asked.
+    int max_recoveries = 3;
+    /// Largest encoded value, in bytes.
+    std::size_t max_payload = 64u << 20;
+    /// Payloads larger than this lie apart from the journal.
+    std::size_t blob_threshold = 100'000;
+    /// `start` without a key is refused (TS-02).
+    bool require_idempotency_key = false;
+    /// Who acts where nobody is named: in the journal, in `flow show`. Empty: the user of the system.
+    std::string name;
+    log_sink log = log_to_stderr;
+    /// Null: the machine's.
+    flow::clock const* clock = nullptr;
+    /// Empty: the operating system's.
+    random_source random;
+};
+
+/// What a workflow sets for its own runs.
+struct workflow_options {
+    flow::version version{};
+    /// The class of its steps that name none; effect::none: the engine's.
+    effect default_effect = effect::none;
+
+    workflow_options() = default;
+    workflow_options(flow::version v) : version(v) {}
+};
+
+struct poll_result {
+    bool work_left = false;      ///< the budget ended first: poll again soon
+    duration next_due = duration::max();  ///< otherwise: nothing to do before so long from now, unless something comes from outside
+};
+
+struct health_report {
+    enum class cause : std::uint8_t {
+        store_locked,       ///< another process holds the write lock
+        store_read_only,
+        store_full,
+        store_unreachable,
+        store_damaged,
+        ownership_lost,     ///< this engine's hold on its runs cannot be kept up
+        stopped,
+    };
+    struct finding {
+        cause what;
+        std::string text;  ///< a sentence with what to do
+    };
+    std::vector<finding> findings;
+    bool healthy() const noexcept { return findings.empty(); }
+};
+std::string_view to_string(health_report::cause c) noexcept;
+
+/// Executes runs. Making one opens nothing but threads; runs left by a dead process are taken over at once.
+///
+/// Any thread may call it. Destroying it is `stop()` without limit: functions are asked to stop and waited for, frames are destroyed
+/// on this thread, nothing resumes; what was running goes on when an engine starts again.
+class engine : public client {
+public:
+    /// Throws flow::error: what the store says when an owner cannot be added.
+    explicit engine(store_ptr store, engine_options options = {});
+    ~engine() override;
+
+    /// Registers a workflow function under a name that is stored with its runs. Throws flow::error(usage) for a name and version
+    /// that is taken, bad_name.
+    template <auto Fn>
+    void add(std::string_view name, workflow_options options = {})
+    {
+        static_assert(detail::is_workflow<Fn>, "flow: engine.add<fn> takes a function that returns flow::workflow<T>");
+        if constexpr (detail::is_workflow<Fn>) {
+            static_assert(detail::check_storable<detail::arguments_of<Fn>>());
+            add_functions(name, options, detail::functions_of<Fn>::value);
+        }
+    }
+
+    /// Starts a run, typed by the function's parameters; it must have been added. Throws flow::error: start_conflict,
+    /// unknown_workflow, and the store's (store_full: nothing was started).
+    /// One overload a number of parameters: g++ 12 does not take options behind a pack.
+    template <auto Fn>
+        requires(detail::workflow_arity<Fn> == 0)
+    auto start(start_options o = {})
+    {
+        return start_tuple<Fn>(detail::arguments_of<Fn>(), o);
+    }
+    template <auto Fn>
+        requires(detail::workflow_arity<Fn> == 1)
+    auto start(detail::argument_at<Fn, 0> a0, start_options o = {})
+    {
+        return start_tuple<Fn>(detail::arguments_of<Fn>(std::move(a0)), o);
+    }
+    template <auto Fn>
+        requires(detail::workflow_arity<Fn> == 2)
+    auto start(detail::argument_at<Fn, 0> a0, detail::argument_at<Fn, 1> a1, start_options o = {})
+    {
+        return start_tuple<Fn>(detail::arguments_of<Fn>(std::move(a0), std::move(a1)), o);
+    }
+    template <auto Fn>
+        requires(detail::workflow_arity<Fn> == 3)
+    auto start(detail::argument_at<Fn, 0> a0, detail::argument_at<Fn, 1> a1, detail::argument_at<Fn, 2> a2, start_options o = {})
+    {
+        return start_tuple<Fn>(detail::arguments_of<Fn>(std::move(a0), std::move(a1), std::move(a2)), o);
+    }
+    template <auto Fn>
+        requires(detail::workflow_arity<Fn> == 4)
+    auto start(detail::argument_at<Fn, 0> a0, detail::argument_at<Fn, 1> a1, detail::argument_at<Fn, 2> a2, detail::argument_at<Fn, 3> a3, start_options o = {})
+    {
+        return start_tuple<Fn>(detail::arguments_of<Fn>(std::move(a0), std::move(a1), std::move(a2), std::move(a3)), o);
+    }
+    template <auto Fn>
+        requires(detail::workflow_arity<Fn> == 5)
+    auto start(detail::argument_at<Fn, 0> a0, detail::argument_at<Fn, 1> a1, detail::argument_at<Fn, 2> a2, detail::argument_at<Fn, 3> a3, detail::argument_at<Fn, 4> a4, start_options o = {})
+    {
+        return start_tuple<Fn>(detail::arguments_of<Fn>(std::move(a0), std::move(a1), std::move(a2), std::move(a3), std::move(a4)), o);
+    }
+    template <auto Fn>
+        requires(detail::workflow_arity<Fn> == 6)
+    auto start(detail::argument_at<Fn, 0> a0, detail::argument_at<Fn, 1> a1, detail::argument_at<Fn, 2> a2, detail::argument_at<Fn, 3> a3, detail::argument_at<Fn, 4> a4, detail::argument_at<Fn, 5> a5, start_options o = {})
+    {
+        return start_tuple<Fn>(detail::arguments_of<Fn>(std::move(a0), std::move(a1), std::move(a2), std::move(a3), std::move(a4), std::move(a5)), o);
+    }
+    template <auto Fn>
+        requires(detail::workflow_arity<Fn> == 7)
+    auto start(detail::argument_at<Fn, 0> a0, detail::argument_at<Fn, 1> a1, detail::argument_at<Fn, 2> a2, detail::argument_at<Fn, 3> a3, detail::argument_at<Fn, 4> a4, detail::argument_at<Fn, 5> a5, detail::argument_at<Fn, 6> a6, start_options o = {})
+    {
+        return start_tuple<Fn>(detail::arguments_of<Fn>(std::move(a0), std::move(a1), std::move(a2), std::move(a3), std::move(a4), std::move(a5), std::move(a6)), o);
+    }
+    template <auto Fn>
+        requires(detail::workflow_arity<Fn> == 8)
+    auto start(detail::argument_at<Fn, 0> a0, detail::argument_at<Fn, 1> a1, detail::argument_at<Fn, 2> a2, detail::argument_at<Fn, 3> a3, detail::argument_at<Fn, 4> a4, detail::argument_at<Fn, 5> a5, detail::argument_at<Fn, 6> a6, detail::argument_at<Fn, 7> a7, start_options o = {})
+    {
+        return start_tuple<Fn>(detail::arguments_of<Fn>(std::move(a0), std::move(a1), std::move(a2), std::move(a3), std::move(a4), std::move(a5), std::move(a6), std::move(a7)), o);
+    }
+    /// By name, with the version registered newest. bad_argument: the arguments do not fit, naming which; unknown_workflow.
+    any_run_handle start(std::string_view workflow, args const& arguments, start_options options = {});
+
+    /// With `threads = 0`: does what there is to do for about `budget`. A plain step function called here may overrun it.
+    /// Throws flow::error(usage) on an engine with threads.
+    poll_result poll(std::chrono::microseconds budget);
+
+    /// Blocks until SIGINT or SIGTERM, then stops orderly.
+    void run();
+
+    /// Stops: nothing new begins, functions are asked to stop, what they return is journaled, runs are given back. False: the
+    /// limit ended first; `still_running()` names what has not returned.
+    bool stop(std::chrono::milliseconds limit = std::chrono::milliseconds::max());
+    std::vector<std::string> still_running() const;
+
+    /// Tries the store; see health_report. At most a quarter of a second.
+    health_report health();
+
+private:
+    void add_functions(std::string_view name, workflow_options options, detail::workflow_functions const& functions);
+    template <auto Fn>
+    run_handle<detail::workflow_result<Fn>> start_tuple(detail::arguments_of<Fn> arguments, start_options const& o)
+    {
+        std::string text;
+        detail::encode(encoding::json, arguments, text);
+        return run_handle<detail::workflow_result<Fn>>(start_encoded(detail::functions_of<Fn>::value, std::move(text), o));
+    }
+    any_run_handle start_encoded(detail::workflow_functions const& functions, std::string arguments, start_options const& o);
+
+    std::shared_ptr<detail::engine_core> engine_;
+};
+
+}  // namespace flow

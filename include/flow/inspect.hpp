@@ -1,0 +1,58 @@
+// What one can ask about a run: its view, made from its rows and its journal.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "flow/error.hpp"
+#include "flow/ids.hpp"
+#include "flow/journal.hpp"
+#include "flow/status.hpp"
+#include "flow/store.hpp"
+#include "flow/time.hpp"
+
+namespace flow {
+
+/// One step of a run, as its entries tell it.
+struct step_view {
+    std::string place, name;
+    effect cls = effect::none;
+    step_status status = step_status::pending;
+    int attempts = 0;
+    time_point begun_at{}, ended_at{};
+    std::string output;  ///< as stored; empty if it lies in a blob
+    std::string error;
+    std::string commit_ref;
+    seq_no entry = seq_no::none;  ///< of its outcome
+};
+
+/// An open token or intervention.
+struct open_wait {
+    waitpoint_row row;
+    std::string question;              ///< of an intervention
+    std::vector<std::string> choices;  ///< of an intervention
+    std::string output_shape;          ///< what `complete` must be given
+};
+
+/// Everything about a run that fits one screen. Durable facts only.
+struct run_view {
+    run_row row;
+    wait_reason waits_for;
+    std::string doing;      ///< one sentence: what it is doing
+    std::string unblocked_by;  ///< one sentence: what would make it go on; empty if nothing is needed
+    std::vector<step_view> steps;
+    std::vector<open_wait> open;
+    std::int64_t entries = 0;  ///< length of its history
+    std::optional<std::string> result;       ///< of a run that succeeded
+    std::optional<error_detail> failure;     ///< of one that ended otherwise
+    std::vector<std::string> unfinished;     ///< of one that ended otherwise: what was not done, what happened and cannot be undone
+};
+
+namespace detail {
+/// Pure: from the rows to the view.
+run_view make_view(run_row row, std::vector<journal_entry> const& entries, std::vector<waitpoint_row> const& waitpoints);
+}  // namespace detail
+
+}  // namespace flow

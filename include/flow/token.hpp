@@ -1,0 +1,188 @@
+// Tokens: waitpoints that somebody outside completes, once: make_token, wait_for_token.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include "flow/codec.hpp"
+#include "flow/detail/operation.hpp"
+#include "flow/detail/scope.hpp"
+#include "flow/ids.hpp"
+#include "flow/sleep.hpp"
+
+namespace flow {
+
+/// A wait that somebody outside ends, with a T. A value: copy it, keep it in results; it is stored as its id.
+template <class T>
+class token {
+public:
+    token() = default;
+    explicit token(waitpoint_id id) : id_(id) {}
+
+    /// Unguessable: 128 random bits, the same after every restart.
+    waitpoint_id id() const noexcept { return id_; }
+
+    /// What must be shown to complete it from outside: derived from the store's key and the id, stored nowhere (P39). Send it by a
+    /// step; do not return it from one. Only inside a workflow body or the function of a step that it awaits.
+    /// Throws flow::error(usage) elsewhere.
+    std::string secret() const;
+
+    friend bool operator==(token const&, token const&) = default;
+
+private:
+    waitpoint_id id_;
+};
+
+template <class T>
+struct codec_traits<token<T>> {
+    static constexpr std::string_view shape = "token";
+    static std::string to_text(token<T> const& t) { return to_string(t.id()); }
+    static bool from_text(std::string_view text, token<T>& into)
+    {
+        auto id = parse_uuid(text);
+        if (id) into = token<T>(waitpoint_id{*id});
+        return id.has_value();
+    }
+};
+
+/// A length of time in a wait's options, from any chrono duration. Unset: no limit.
+class wait_limit {
+public:
+    constexpr wait_limit() = default;
+    template <class Rep, class Period>
+    wait_limit(std::chrono::duration<Rep, Period> d) : length_(detail::checked_duration(d))
+    {
+    }
+    constexpr bool is_set() const noexcept { return length_ != duration::max(); }
+    constexpr duration get() const noexcept { return length_; }
+
+private:
+    duration length_ = duration::max();
+};
+
+/// A plain value.
+struct token_options {
+    /// The token can be completed this long after it was made. Unset: as long as its run lives.
+    wait_limit lifetime{};
+    /// Answers with fields the type does not have are refused instead of the fields ignored.
+    bool strict = false;
+    /// For people; a literal.
+    char const* description = nullptr;
+};
+static_assert(std::is_trivially_copyable_v<token_options> && sizeof(token_options) <= 80);
+
+/// A plain value.
+struct wait_options {
+    /// The wait ends by flow::wait_timeout after this long, counted from when it was first reached. Unset: no limit.
+    wait_limit timeout{};
+    bool strict = false;
+    char const* description = nullptr;
+};
+static_assert(std::is_trivially_copyable_v<wait_options> && sizeof(wait_options) <= 80);
+
+namespace detail {
+
+/// The secret of a token of the run whose strand or step function this is. Throws flow::error(usage).
+std::string secret_here(waitpoint_id id);
+
+template <class T>
+using storage_of_answer = std::conditional_t<std::is_void_v<T>, unit, T>;
+
+class make_token_base : public journaled_operation {
+public:
+    bool start(scope& s, completion& c);
+    std::string_view shape() const override { return "token"; }
+    outcome<void> accept(encoding how, std::string_view payload) override;
+
+protected:
+    make_token_base(name n, token_options o, std::string_view (*answer)()) : name_(std::move(n)), options_(o), answer_(answer) {}
+    waitpoint_id id_;
+
+private:
+    name name_;
+    token_options options_;
+    std::string_view (*answer_)();
+};
+
+template <class T>
+class [[nodiscard("a token is made only when it is awaited")]] make_token_operation final : public make_token_base {
+public:
+    make_token_operation(name n, token_options o) : make_token_base(std::move(n), o, &shape_of<T>) {}
+    make_token_operation(make_token_operation&&) noexcept = default;
+    token<T> take() { return check(), token<T>(id_); }
+};
+
+class wait_base : public journaled_operation {
+public:
+    bool start(scope& s, completion& c);
+
+    name const& called() const noexcept { return name_; }
+    wait_options const& options() const noexcept { return options_; }
+    std::optional<waitpoint_id> const& waitpoint() const noexcept { return id_; }
+
+protected:
+    wait_base(name n, std::optional<waitpoint_id> id, wait_options o) : name_(std::move(n)), id_(id), options_(o) {}
+
+private:
+    name name_;
+    std::optional<waitpoint_id> id_;  ///< of a token made before; none: one is made with the wait
+    wait_options options_;
+};
+
+template <class T>
+class [[nodiscard("a wait happens only when it is awaited")]] wait_operation final : public wait_base {
+    using V = storage_of_answer<T>;
+
+public:
+    wait_operation(name n, std::optional<waitpoint_id> id, wait_options o) : wait_base(std::move(n), id, o) {}
+    wait_operation(wait_operation&&) noexcept = default;
+
+    T take()
+    {
+        check();
+        if constexpr (!std::is_void_v<T>) return std::move(*value_);
+    }
+    outcome<void> accept(encoding how, std::string_view payload) override { return decode(how, payload, value_.emplace()); }
+    std::string_view shape() const override { return shape_of<V>(); }
+
+private:
+    std::optional<V> value_;
+};
+
+}  // namespace detail
+
+template <class T>
+std::string token<T>::secret() const
+{
+    return detail::secret_here(id_);
+}
+
+/// Makes a token that the next steps can send out. Same id after every restart. The run does not wait yet.
+/// Throws at the await: flow::cancelled. Throws at the call: flow::error(bad_name).
+template <class T>
+detail::make_token_operation<T> make_token(detail::name name, token_options options = {})
+{
+    static_assert(detail::check_storable<detail::storage_of_answer<T>>());
+    return {std::move(name), options};
+}
+
+/// Waits until somebody completes the token: from this program, from another process, by `flow complete`. It may have been
+/// completed before. The wait costs no thread. Throws at the await: flow::wait_timeout, flow::cancelled.
+template <class T>
+detail::wait_operation<T> wait_for_token(token<T> const& which, wait_options options = {})
+{
+    return {"token", which.id(), options};
+}
+
+/// The same with a token of its own, made here and found by `flow tokens`.
+template <class T>
+detail::wait_operation<T> wait_for_token(detail::name name, wait_options options = {})
+{
+    static_assert(detail::check_storable<detail::storage_of_answer<T>>());
+    return {std::move(name), std::nullopt, options};
+}
+
+}  // namespace flow

@@ -1,0 +1,161 @@
+#include "runtime/engine/client_core.hpp"
+
+#include <pwd.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
+
+#include "flow/store_reader.hpp"
+#include "runtime/engine/deadline.hpp"
+#include "src/names.hpp"
+
+namespace flow {
+
+void log_to_stderr(log_level level, std::string_view line)
+{
+    if (level == log_level::info) return;
+    std::fprintf(stderr, "flow: %s: %.*s\n", level == log_level::error ? "error" : "warning", static_cast<int>(line.size()),
+                 line.data());
+}
+
+namespace detail {
+
+namespace {
+
+void system_random(std::uint8_t* bytes, std::size_t count)
+{
+    while (count > 0) {
+        auto const got = ::getrandom(bytes, count, 0);
+        if (got < 0) {
+            if (errno == EINTR) continue;
+            throw error(errc::usage, "the operating system gives no random bytes");
+        }
+        bytes += got;
+        count -= static_cast<std::size_t>(got);
+    }
+}
+
+// Other processes on the same store end runs too.
+constexpr std::chrono::milliseconds look_again{20};
+
+}  // namespace
+
+std::string system_user()
+{
+    if (auto const* entry = ::getpwuid(::geteuid())) return entry->pw_name;
+    auto const* name = std::getenv("USER");
+    return name ? name : "uid " + std::to_string(::geteuid());
+}
+
+client_core::client_core(store_ptr s, std::string who, clock const* c, random_source r, log_sink l)
+    : data(std::move(s)), by(who.empty() ? system_user() : std::move(who)), clock_(c ? c : &system_clock()),
+      random_(r ? std::move(r) : system_random), log_(std::move(l))
+{
+    if (!data) throw error(errc::usage, "an engine or client needs a store");
+}
+
+uuid client_core::new_uuid4() const
+{
+    uuid id;
+    random_(id.bytes.data(), id.bytes.size());
+    id.bytes[6] = static_cast<std::uint8_t>((id.bytes[6] & 0x0F) | 0x40);
+    id.bytes[8] = static_cast<std::uint8_t>((id.bytes[8] & 0x3F) | 0x80);
+    return id;
+}
+
+uuid client_core::new_uuid7() const
+{
+    auto id = new_uuid4();
+    auto const ms = std::chrono::duration_cast<std::chrono::milliseconds>(clock_->now().time_since_epoch()).count();
+    for (std::size_t i = 0; i < 6; ++i) id.bytes[i] = static_cast<std::uint8_t>(ms >> (40 - 8 * i));
+    id.bytes[6] = static_cast<std::uint8_t>((id.bytes[6] & 0x0F) | 0x70);
+    return id;
+}
+
+void client_core::log(log_level level, std::string const& text) const
+{
+    if (log_) log_(level, printable(text, 4096));
+}
+
+any_run_handle client_core::start(workflow_version const& w, std::string arguments, std::string_view shape, start_options const& o)
+{
+    check_name(w.workflow);
+    new_run n;
+    n.id = run_id{new_uuid7()};
+    n.workflow = w.workflow;
+    n.version = w.version;
+    n.tenant = o.tenant;
+    n.key = o.idempotency_key;
+    n.tags = o.tags;
+    n.arguments = std::move(arguments);
+    n.arguments_shape = shape;
+    n.by = o.by.empty() ? by : std::string(o.by);
+    n.why = o.why;
+    n.at = clock_->now();
+    auto const s = data->start(n).value();
+    if (s.answer == start_answer::conflict)
+        throw error(errc::start_conflict, "key \"" + printable(o.idempotency_key, 200) + "\" belongs to run " + to_string(s.id) +
+                                              " of workflow \"" + s.row.workflow +
+                                              "\", started with other arguments or as another workflow");
+    look();
+    return {shared_from_this(), s.id};
+}
+
+void client_core::attach(std::function<void()> look, std::function<void()> drive)
+{
+    std::lock_guard const lock(guard_);
+    look_ = std::move(look);
+    drive_ = std::move(drive);
+}
+
+void client_core::detach() { attach(nullptr, nullptr); }
+
+void client_core::look() const
+{
+    std::function<void()> f;
+    {
+        std::lock_guard const lock(guard_);
+        f = look_;
+    }
+    if (f) f();
+}
+
+void client_core::run_ended()
+{
+    {
+        std::lock_guard const lock(guard_);
+        ++ends_;
+    }
+    ended_.notify_all();
+}
+
+std::optional<run_row> client_core::wait_for_end(run_id id, std::chrono::milliseconds limit)
+{
+    auto const end = ends_after(limit);
+    for (;;) {
+        std::function<void()> drive;
+        std::uint64_t seen = 0;
+        {
+            std::lock_guard const lock(guard_);
+            drive = drive_;
+            seen = ends_;
+        }
+        auto row = data->reader().run(id).value();
+        if (!row) throw error(errc::unknown_run, "no run " + to_string(id));
+        if (is_terminal(row->status.run)) return row;
+        auto const left = end - std::chrono::steady_clock::now();
+        if (left <= left.zero()) return std::nullopt;
+        if (drive) drive();
+        auto const nap = std::min<std::chrono::steady_clock::duration>(left, drive ? std::chrono::milliseconds{1} : look_again);
+        std::unique_lock lock(guard_);
+        ended_.wait_for(lock, nap, [&] { return ends_ != seen; });
+    }
+}
+
+}  // namespace detail
+}  // namespace flow

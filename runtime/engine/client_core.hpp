@@ -1,0 +1,55 @@
+// What a client and an engine share: the store, who acts, the clock, and who waits for the end of runs.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "flow/engine.hpp"
+#include "flow/log.hpp"
+#include "flow/store.hpp"
+
+namespace flow::detail {
+
+class client_core : public std::enable_shared_from_this<client_core> {
+public:
+    client_core(store_ptr s, std::string by, clock const* c, random_source r, log_sink l);
+
+    store_ptr const data;
+    std::string const by;
+
+    clock const& time() const noexcept { return *clock_; }
+    void random(std::uint8_t* bytes, std::size_t n) const { random_(bytes, n); }
+    uuid new_uuid7() const;
+    uuid new_uuid4() const;
+    void log(log_level level, std::string const& text) const;
+
+    any_run_handle start(workflow_version const& w, std::string arguments, std::string_view shape, start_options const& o);
+
+    /// Set by an engine: it should look at the store; it can be driven by whoever waits.
+    void attach(std::function<void()> look, std::function<void()> drive);
+    void detach();
+    void look() const;
+
+    /// Told when a run of this process ended.
+    void run_ended();
+    /// Until the run has ended or the limit is over.
+    std::optional<run_row> wait_for_end(run_id id, std::chrono::milliseconds limit);
+
+private:
+    clock const* clock_;
+    random_source random_;
+    log_sink log_;
+    mutable std::mutex guard_;
+    std::condition_variable ended_;
+    std::uint64_t ends_ = 0;
+    std::function<void()> look_, drive_;
+};
+
+/// The name of the user this process runs as.
+std::string system_user();
+
+}  // namespace flow::detail

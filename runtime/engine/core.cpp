@@ -1,0 +1,280 @@
+#include "runtime/engine/core.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "runtime/engine/async.hpp"
+#include "runtime/engine/deadline.hpp"
+#include "src/names.hpp"
+
+namespace flow::detail {
+
+namespace {
+
+int width_of(engine_options const& o)
+{
+    if (o.threads >= 0) return o.threads;
+    return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+std::string owner_name(std::string const& by)
+{
+    char host[256] = {};
+    ::gethostname(host, sizeof host - 1);
+    return by + "@" + host;
+}
+
+}  // namespace
+
+engine_core::engine_core(std::shared_ptr<client_core> shared, engine_options options)
+    : store(shared->data), threads(width_of(options), options.most_threads), clocks(shared->time()),
+      journal(*shared->data, [s = shared](log_level l, std::string const& t) { s->log(l, t); }), shared_(std::move(shared)),
+      options_(std::move(options))
+{
+    owner_ = store->add_owner({owner_name(shared_->by), ::getpid(), clock().now()}).value();
+    clocks.on_nearer([this] {
+        std::lock_guard const lock(sleep_guard_);
+        sleep_.notify_one();
+    });
+    if (!is_polled()) {
+        threads.start();
+        journal.start();
+        service_ = std::thread([this] { serve(); });
+    }
+}
+
+engine_core::~engine_core() { stop(std::chrono::milliseconds::max()); }
+
+void engine_core::add(std::string_view name, workflow_options o, workflow_functions const& f)
+{
+    check_name(name);
+    run_settings s;
+    s.default_effect = o.default_effect != effect::none ? o.default_effect : options_.default_effect;
+    s.suspend_threshold = options_.suspend_threshold;
+    s.announce_after = options_.announce_after;
+    s.step_timeout = options_.step_timeout;
+    s.max_recoveries = options_.max_recoveries;
+    s.max_payload = options_.max_payload;
+    s.blob_threshold = options_.blob_threshold;
+    workflow_version const key{std::string(name), o.version.number};
+    {
+        std::lock_guard const lock(guard_);
+        if (!workflows_.emplace(key, known_workflow{&f, s}).second)
+            throw error(errc::usage, "workflow \"" + key.workflow + "\" version " + std::to_string(key.version) +
+                                         " is registered already");
+        by_function_.insert_or_assign(&f, key);
+        held_to_retry_.insert(key);
+    }
+    look_soon();
+}
+
+workflow_version engine_core::registered(workflow_functions const& f) const
+{
+    std::lock_guard const lock(guard_);
+    auto const at = by_function_.find(&f);
+    if (at == by_function_.end())
+        throw error(errc::unknown_workflow, "this function was not added: call engine.add<fn>(\"name\") before engine.start<fn>");
+    return at->second;
+}
+
+std::pair<workflow_version, workflow_functions const*> engine_core::newest(std::string_view name) const
+{
+    std::lock_guard const lock(guard_);
+    std::string known;
+    for (auto at = workflows_.rbegin(); at != workflows_.rend(); ++at) {
+        if (at->first.workflow == name) return {at->first, at->second.functions};
+        known += (known.empty() ? "" : ", ") + at->first.workflow;
+    }
+    throw error(errc::unknown_workflow, "no workflow \"" + printable(name, 256) + "\" is registered with this engine; there " +
+                                            (known.empty() ? std::string("are none yet") : "is: " + known));
+}
+
+any_run_handle engine_core::start(workflow_version const& w, std::string arguments, std::string_view shape, start_options const& o)
+{
+    if (stopping_) throw error(errc::engine_stopped, "the engine has been stopped");
+    if (options_.require_idempotency_key && o.idempotency_key.empty())
+        throw error(errc::usage, "this engine requires an idempotency_key for every start");
+    return shared_->start(w, std::move(arguments), shape, o);
+}
+
+async_executor& engine_core::coroutines()
+{
+    std::call_once(coroutines_once_, [this] { coroutines_ = std::make_unique<async_executor>(!is_polled()); });
+    return *coroutines_;
+}
+
+void engine_core::something_ended()
+{
+    std::lock_guard const lock(sleep_guard_);
+    sleep_.notify_all();
+}
+
+void engine_core::look_soon()
+{
+    {
+        std::lock_guard const lock(sleep_guard_);
+        look_ = true;
+    }
+    sleep_.notify_all();
+}
+
+void engine_core::run_is_over(driver& d)
+{
+    bool const ended = is_terminal(d.body().status().run);
+    {
+        std::lock_guard const lock(guard_);
+        auto const at = drivers_.find(d.id());
+        if (at != drivers_.end() && at->second.get() == &d) {
+            leaving_.push_back(std::move(at->second));
+            drivers_.erase(at);
+        }
+    }
+    suspect_passed(d.id());
+    if (ended) shared_->run_ended();
+    something_ended();
+}
+
+std::vector<std::shared_ptr<driver>> engine_core::all_drivers() const
+{
+    std::lock_guard const lock(guard_);
+    std::vector<std::shared_ptr<driver>> all;
+    for (auto const& [_, d] : drivers_) all.push_back(d);
+    return all;
+}
+
+std::vector<std::string> engine_core::still_running() const
+{
+    std::vector<std::string> all;
+    for (auto const& d : all_drivers())
+        for (auto& place : d->functions_out()) all.push_back(std::move(place));
+    return all;
+}
+
+// ---- driven by the caller ------------------------------------------------------------------------------------------------------
+
+poll_result engine_core::poll(std::chrono::microseconds budget)
+{
+    if (!is_polled()) throw error(errc::usage, "poll is for engines made with {.threads = 0}");
+    auto const end = std::chrono::steady_clock::now() + budget;
+    auto const left = [end] { return end - std::chrono::steady_clock::now(); };
+    poll_result result;
+    for (;;) {
+        bool did = clocks.run_due() > 0;
+        bool look = false;
+        {
+            std::lock_guard const lock(sleep_guard_);
+            look = std::exchange(look_, false);
+        }
+        look_around(look);
+        while (threads.run_one()) {
+            did = true;
+            if (left() <= left().zero()) break;
+        }
+        if (coroutines_) did = coroutines_->poll() || did;
+        if (journal.has_work()) {
+            auto const patience = std::chrono::duration_cast<time_limit>(std::max(left(), left().zero()));
+            did = journal.flush(patience) || did;
+        }
+        if (!did) break;
+        if (left() <= left().zero()) {
+            result.work_left = threads.has_work() || journal.has_work() || clocks.until_next() == duration::zero();
+            if (result.work_left) return result;
+            break;
+        }
+    }
+    result.next_due = clocks.until_next();
+    if (store_due_ != never) result.next_due = std::min(result.next_due, std::max(duration::zero(), store_due_ - clock().now()));
+    if (journal.has_work()) result.next_due = std::min<duration>(result.next_due, std::chrono::milliseconds{10});
+    return result;
+}
+
+// ---- the end ----------------------------------------------------------------------------------------------------------------
+
+template <class Done>
+bool engine_core::wait_until(std::chrono::steady_clock::time_point limit, Done done)
+{
+    while (!done()) {
+        if (std::chrono::steady_clock::now() >= limit) return false;
+        if (is_polled()) {
+            bool did = threads.run_one();
+            if (coroutines_) did = coroutines_->poll() || did;
+            if (journal.has_work()) did = journal.flush(time_limit{100}) || did;
+            if (did) continue;
+        }
+        std::unique_lock lock(sleep_guard_);
+        sleep_.wait_for(lock, std::chrono::milliseconds{5});
+    }
+    return true;
+}
+
+bool engine_core::stop(std::chrono::milliseconds limit)
+{
+    auto const end = ends_after(limit);
+    if (stopped_) return true;
+    bool const first = !stopping_.exchange(true);
+    if (first && service_.joinable()) {
+        {
+            std::lock_guard const lock(sleep_guard_);
+            ended_ = true;
+        }
+        sleep_.notify_all();
+        service_.join();
+    }
+    auto const drivers = all_drivers();
+    if (first)
+        for (auto const& d : drivers) d->post([](run& r) { r.stop(); });
+    // A function may refer into its frame: frames wait for it (P26).
+    if (!wait_until(end, [&] { return std::all_of(drivers.begin(), drivers.end(), [](auto const& d) { return d->is_idle(); }); }))
+        return false;
+    // Runs that were executing are given back, so that their next start is no recovery. Those that wait stay as they are.
+    std::atomic<std::size_t> answered{0};
+    for (auto const& d : drivers)
+        d->post([&answered, this](run& r) {
+            if (r.now_in() == run::phase::live && r.status().execution == execution_status::executing) r.release();
+            ++answered;
+            something_ended();
+        });
+    wait_until(end, [&] { return answered == drivers.size(); });
+    wait_until(end, [&] { return !journal.has_work() || journal.trouble(); });
+    journal.join();
+    threads.join();
+    for (auto const& d : drivers) d->take_down();
+    {
+        std::lock_guard const lock(guard_);
+        for (auto const& d : leaving_) d->take_down();
+        leaving_.clear();
+        drivers_.clear();
+    }
+    if (coroutines_) coroutines_->join();
+    store->retire_owner(owner_);
+    stopped_ = true;
+    shared_->detach();
+    return true;
+}
+
+health_report engine_core::health()
+{
+    health_report report;
+    auto const add = [&](error const& e) {
+        using enum health_report::cause;
+        auto what = store_unreachable;
+        switch (e.code()) {
+        case errc::store_busy: what = store_locked; break;
+        case errc::store_read_only: what = store_read_only; break;
+        case errc::store_full: what = store_full; break;
+        case errc::store_corrupt: what = store_damaged; break;
+        default: break;
+        }
+        for (auto const& f : report.findings)
+            if (f.what == what) return;
+        report.findings.push_back({what, store->name() + ": " + e.message()});
+    };
+    if (stopped_ || stopping_) report.findings.push_back({health_report::cause::stopped, "the engine has been stopped"});
+    if (auto const ok = store->ping(owner_, time_limit{200}); !ok) add(ok.error());
+    if (auto const e = journal.trouble()) add(*e);
+    return report;
+}
+
+}  // namespace flow::detail

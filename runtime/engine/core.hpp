@@ -1,0 +1,112 @@
+// What an engine is made of. The public class is a handle on it.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "flow/engine.hpp"
+#include "runtime/engine/client_core.hpp"
+#include "runtime/engine/driver.hpp"
+#include "runtime/engine/pool.hpp"
+#include "runtime/engine/timers.hpp"
+#include "runtime/engine/journal_writer.hpp"
+#include "src/run.hpp"
+
+namespace flow::detail {
+
+class async_executor;
+
+class engine_core {
+public:
+    engine_core(std::shared_ptr<client_core> shared, engine_options options);
+    ~engine_core();
+
+    void add(std::string_view name, workflow_options o, workflow_functions const& f);
+    /// The name and version a function was registered under. Throws flow::error(unknown_workflow).
+    workflow_version registered(workflow_functions const& f) const;
+    std::pair<workflow_version, workflow_functions const*> newest(std::string_view name) const;
+    any_run_handle start(workflow_version const& w, std::string arguments, std::string_view shape, start_options const& o);
+
+    poll_result poll(std::chrono::microseconds budget);
+    bool is_polled() const noexcept { return options_.threads == 0; }
+    bool stop(std::chrono::milliseconds limit);
+    std::vector<std::string> still_running() const;
+    health_report health();
+
+    // ---- for drivers, any thread -------------------------------------------------------------------------------------
+    std::shared_ptr<flow::store> const store;
+    pool threads;
+    timers clocks;
+    journal_writer journal;
+
+    flow::clock const& clock() const noexcept { return shared_->time(); }
+    void random(std::uint8_t* bytes, std::size_t n) const { shared_->random(bytes, n); }
+    void log(log_level level, std::string const& text) const { shared_->log(level, text); }
+    async_executor& coroutines();
+    void run_is_over(driver& d);
+    void something_ended();  ///< a function returned, a run ended: whoever waits looks again
+    void look_soon();        ///< there may be a wake, mail or a run to claim
+
+    bool is_suspect(run_id id) const;
+    void suspect_passed(run_id id);
+
+private:
+    struct known_workflow {
+        workflow_functions const* functions;
+        run_settings settings;
+    };
+
+    void serve();              ///< the service thread
+    void look_around(bool everything);
+    void deliver_notices();
+    void claim_runs();
+    void enter(claimed const& c);
+    void begin(std::shared_ptr<driver> const& d, known_workflow const& w, loaded_run const& l);
+    void retry_held();
+    void next_suspect();
+    std::vector<std::shared_ptr<driver>> all_drivers() const;
+    void trouble(std::string const& doing, error const& e);
+    template <class Done>
+    bool wait_until(std::chrono::steady_clock::time_point limit, Done done);
+
+    std::shared_ptr<client_core> shared_;
+    engine_options options_;
+    owner_id owner_ = owner_id::nobody;
+
+    mutable std::mutex guard_;  ///< of what follows
+    std::map<workflow_version, known_workflow> workflows_;
+    std::map<workflow_functions const*, workflow_version> by_function_;
+    std::map<run_id, std::shared_ptr<driver>> drivers_;
+    std::vector<std::shared_ptr<driver>> leaving_;  ///< over; destroyed by the service, not on their own strand
+    std::set<workflow_version> held_to_retry_;
+
+    // One after another, so that only the run that ends its process is found out (P31).
+    std::deque<std::pair<run_id, std::function<void()>>> suspects_;
+    std::optional<run_id> suspect_;
+    std::atomic<bool> any_suspect_{false};
+
+    std::mutex serving_;  ///< one thread looks around at a time
+    std::uint64_t seen_change_ = ~std::uint64_t{0};
+    std::chrono::steady_clock::time_point last_claim_{};
+    time_point store_due_ = never;
+    std::optional<errc> told_trouble_;
+
+    std::mutex sleep_guard_;
+    std::condition_variable sleep_;
+    bool look_ = true, ended_ = false;
+    std::atomic<bool> stopping_{false}, stopped_{false};
+    std::once_flag coroutines_once_;
+    std::unique_ptr<async_executor> coroutines_;
+    std::thread service_;
+};
+
+}  // namespace flow::detail

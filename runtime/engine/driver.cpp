@@ -1,0 +1,201 @@
+#include "runtime/engine/driver.hpp"
+
+#include <utility>
+
+#include "runtime/engine/async.hpp"
+#include "runtime/engine/core.hpp"
+#include "src/secrets_here.hpp"
+
+namespace flow::detail {
+
+driver::driver(engine_core& engine, loaded_run loaded, run_settings settings)
+    : engine_(engine), id_(loaded.row.id),
+      secrets_([s = engine.store](waitpoint_id w) { return s->secret_of(w); }),
+      run_(std::make_unique<run>(std::move(loaded), settings, *this))
+{
+}
+
+driver::~driver() = default;
+
+void driver::post(std::function<void(run&)> event)
+{
+    {
+        std::lock_guard const lock(guard_);
+        if (down_) return;
+        events_.push_back(std::move(event));
+        if (std::exchange(scheduled_, true)) return;
+    }
+    schedule();
+}
+
+void driver::schedule()
+{
+    engine_.threads.post([self = shared_from_this()] { self->run_strand(); });
+}
+
+void driver::run_strand()
+{
+    std::lock_guard const strand(strand_);
+    secrets_here const secrets(secrets_);
+    for (;;) {
+        std::function<void(run&)> event;
+        {
+            std::lock_guard const lock(guard_);
+            if (events_.empty() || down_) {
+                scheduled_ = false;
+                return;
+            }
+            event = std::move(events_.front());
+            events_.pop_front();
+        }
+        event(*run_);
+        settle();
+    }
+}
+
+void driver::settle()
+{
+    bool const idle = run_->is_idle();
+    if (idle != idle_.exchange(idle)) engine_.something_ended();
+    if (!gone_ && run_->now_in() == run::phase::over) gone_ = true;
+    if (gone_ && idle && !reported_) {
+        reported_ = true;
+        engine_.run_is_over(*this);
+    } else if (engine_.is_suspect(id_) && (run_->made_progress() || run_->status().execution != execution_status::executing)) {
+        engine_.suspect_passed(id_);
+    }
+}
+
+void driver::take_down()
+{
+    {
+        std::lock_guard const lock(guard_);
+        down_ = true;
+        events_.clear();
+    }
+    std::lock_guard const strand(strand_);
+    for (auto const& [_, t] : armed_) engine_.clocks.disarm(t);
+    armed_.clear();
+    run_.reset();
+}
+
+// ---- what comes back ------------------------------------------------------------------------------------------------------
+
+void driver::written(seq_no last, answer const& a)
+{
+    if (a.kind == answer_kind::applied && a.decided.empty()) {
+        post([this, last](run& r) {
+            if (!gone_) r.applied(last);
+        });
+        return;
+    }
+    post([this, last, a](run&) { answered(last, a); });
+}
+
+void driver::answered(seq_no last, answer const& a)
+{
+    if (gone_) return;
+    switch (a.kind) {
+    case answer_kind::applied:
+        run_->applied(last);
+        for (auto const& w : a.decided) run_->woken(w);
+        return;
+    case answer_kind::superseded:
+        run_->superseded(a.superseded_by);
+        engine_.look_soon();
+        return;
+    case answer_kind::fenced:
+    case answer_kind::gap:
+    case answer_kind::not_applied:
+        // Another holder took the run, or it was given up: what this one went on with was never applied (P6). Its functions are
+        // asked to stop and waited for; the body is not resumed any more.
+        warn("run " + to_string(id_) + " is held by another engine now; this one lets it go");
+        run_->stop();
+        gone_ = true;
+    }
+}
+
+// ---- commands ----------------------------------------------------------------------------------------------------------------
+
+clock const& driver::clock() const { return engine_.clock(); }
+void driver::fill_random(std::span<std::uint8_t> bytes) { engine_.random(bytes.data(), bytes.size()); }
+void driver::write(group g) { engine_.journal.give(shared_from_this(), std::move(g)); }
+outcome<std::string> driver::load_blob(digest const& hash) { return engine_.store->load_blob(hash); }
+void driver::warn(std::string_view text) { engine_.log(log_level::warning, std::string(text)); }
+
+namespace {
+
+void bring_back(std::shared_ptr<driver> const& to, call_order const& order, call_result r)
+{
+    {
+        std::lock_guard const lock(order.attempt->guard);
+        r.commit_ref = order.attempt->commit_ref;
+    }
+    to->post([t = order.to, result = std::make_shared<call_result>(std::move(r))](run& x) {
+        x.returned(t, std::move(*result));
+    });
+}
+
+}  // namespace
+
+void driver::call_out(call_order order)
+{
+    {
+        std::lock_guard const lock(guard_);
+        out_[order.to] = order.place;
+    }
+    auto const self = shared_from_this();
+    auto back = [self, order](call_result r) {
+        {
+            std::lock_guard const lock(self->guard_);
+            self->out_.erase(order.to);
+        }
+        bring_back(self, order, std::move(r));
+    };
+    if (auto* coroutine = order.what->as_async()) {
+        engine_.coroutines().spawn(*coroutine, order, std::move(back));
+        return;
+    }
+    engine_.threads.post([self, order, back = std::move(back)] {
+        call_result r;
+        {
+            pool::blocking const elsewhere(self->engine_.threads);
+            secrets_here const secrets(order.attempt->secrets);
+            attempt a(*order.attempt);
+            order.what->invoke(a, r);
+        }
+        back(std::move(r));
+    });
+}
+
+std::vector<std::string> driver::functions_out()
+{
+    std::lock_guard const lock(guard_);
+    std::vector<std::string> places;
+    for (auto const& [_, place] : out_) places.push_back(to_string(id_) + " " + place);
+    return places;
+}
+
+void driver::arm_at(ticket t, time_point wall)
+{
+    armed_[t] = engine_.clocks.at_wall(wall, [self = weak_from_this(), t] {
+        if (auto d = self.lock()) d->post([t](run& x) { x.due(t); });
+    });
+}
+
+void driver::arm_in(ticket t, duration steady)
+{
+    armed_[t] = engine_.clocks.at_steady(engine_.clock().steady() + steady, [self = weak_from_this(), t] {
+        if (auto d = self.lock()) d->post([t](run& x) { x.due(t); });
+    });
+}
+
+void driver::disarm(ticket t)
+{
+    auto const at = armed_.find(t);
+    if (at == armed_.end()) return;
+    engine_.clocks.disarm(at->second);
+    armed_.erase(at);
+}
+
+}  // namespace flow::detail

@@ -1,0 +1,77 @@
+// One loaded run in an engine: its strand, and the host that carries its decisions out.
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "runtime/engine/timers.hpp"
+#include "runtime/engine/journal_writer.hpp"
+#include "src/host.hpp"
+#include "src/run.hpp"
+
+namespace flow::detail {
+
+class engine_core;
+
+class driver final : public host, public group_owner, public std::enable_shared_from_this<driver> {
+public:
+    driver(engine_core& engine, loaded_run loaded, run_settings settings);
+    ~driver();
+
+    /// Queues an event for the run's strand. Any thread.
+    void post(std::function<void(run&)> event);
+
+    /// Only before the first post, and on the strand.
+    run& body() noexcept { return *run_; }
+    run_id id() const noexcept { return id_; }
+    /// Functions that have not returned, "RUN PLACE". Any thread.
+    std::vector<std::string> functions_out();
+    /// No function refers into the frame. Any thread; exact once nothing new begins.
+    bool is_idle() const noexcept { return idle_; }
+
+    /// For engine_core::stop: nothing is run on the strand any more; the frame is destroyed here.
+    void take_down();
+
+    // group_owner
+    void written(seq_no last, answer const& a) override;
+
+    // host
+    flow::clock const& clock() const override;
+    void fill_random(std::span<std::uint8_t> bytes) override;
+    void write(group g) override;
+    void call_out(call_order order) override;
+    void arm_at(ticket t, time_point wall) override;
+    void arm_in(ticket t, duration steady) override;
+    void disarm(ticket t) override;
+    outcome<std::string> load_blob(digest const& hash) override;
+    secret_source secrets() override { return secrets_; }
+    void warn(std::string_view text) override;
+
+private:
+    void schedule();
+    void run_strand();
+    void answered(seq_no last, answer const& a);
+    void settle();  ///< after an event: is the run over?
+
+    engine_core& engine_;
+    run_id id_;
+    secret_source secrets_;
+    std::mutex guard_;
+    std::deque<std::function<void(run&)>> events_;
+    bool scheduled_ = false, down_ = false;
+    std::mutex strand_;  ///< held while events run: take_down waits for it
+    std::map<ticket, timers::id> armed_;
+    std::map<ticket, std::string> out_;  ///< under guard_
+    std::atomic<bool> idle_{true};
+    bool gone_ = false;      ///< fenced or over: what still comes is dropped
+    bool reported_ = false;  ///< the engine knows
+    std::unique_ptr<run> run_;
+};
+
+}  // namespace flow::detail

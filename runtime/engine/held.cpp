@@ -1,0 +1,51 @@
+#include "runtime/engine/held.hpp"
+
+namespace flow::detail {
+
+namespace {
+
+/// Lets a body read and refuses everything else; a replay asks for nothing else.
+class reading_host final : public host {
+public:
+    reading_host(store& s, flow::clock const& c) : store_(s), clock_(c) {}
+
+    flow::clock const& clock() const override { return clock_; }
+    void fill_random(std::span<std::uint8_t>) override {}
+    void write(group) override {}
+    void call_out(call_order) override {}
+    void arm_at(ticket, time_point) override {}
+    void arm_in(ticket, duration) override {}
+    void disarm(ticket) override {}
+    outcome<std::string> load_blob(digest const& hash) override { return store_.load_blob(hash); }
+    secret_source secrets() override
+    {
+        return [this](waitpoint_id w) { return store_.secret_of(w); };
+    }
+    void warn(std::string_view) override {}
+
+private:
+    store& store_;
+    flow::clock const& clock_;
+};
+
+}  // namespace
+
+bool would_go_on(loaded_run loaded, workflow_functions const& functions, run_settings const& settings, store& s, clock const& c)
+{
+    if (loaded.entries.empty()) return false;
+    auto const first = loaded.entries.front();
+    std::string arguments = first.payload;
+    if (first.in_blob)
+        if (auto blob = s.load_blob(first.hash)) arguments = *std::move(blob);
+    auto body = functions.make(first.encoding, arguments);
+    if (!body) return false;
+    reading_host host(s, c);
+    auto const secrets = host.secrets();
+    secrets_here const here(secrets);
+    run r(std::move(loaded), settings, host);
+    r.replay_only();
+    r.enter(*std::move(body));
+    return r.would_go_on();
+}
+
+}  // namespace flow::detail

@@ -1,0 +1,153 @@
+#include "runtime/engine/journal_writer.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <span>
+#include <string>
+#include <utility>
+
+namespace flow::detail {
+
+namespace {
+
+// Long enough that another process's transaction ends meanwhile; short enough that the health report stays current.
+constexpr time_limit commit_limit{2000};
+
+// After a failure: from a moment up to seconds, so that a full or damaged disk is not hammered (ST-11).
+time_limit pause_after(int failures) { return time_limit{std::min(5000, 10 << std::min(failures, 9))}; }
+
+/// Trouble of the store as a whole: the same groups will be accepted once it is over. Anything else is about one of them (P9).
+bool passes(errc code)
+{
+    return row_of(code).code < errc::nondeterminism;
+}
+
+}  // namespace
+
+bool journal_writer::quarantine()
+{
+    auto const culprit = std::move(batch_.front());
+    batch_.clear();
+    log_(log_level::error, "run " + to_string(culprit.g.run) + " is given up: its journal cannot be written");
+    culprit.who->written(culprit.g.entries.back().seq, answer{answer_kind::fenced, {}, {}});
+    return true;
+}
+
+bool journal_writer::halve(time_limit limit)
+{
+    auto second = std::vector<item>(std::make_move_iterator(batch_.begin() + static_cast<std::ptrdiff_t>(batch_.size() / 2)),
+                                    std::make_move_iterator(batch_.end()));
+    batch_.resize(batch_.size() - second.size());
+    bool const first_done = commit(limit);
+    batch_.insert(batch_.end(), std::make_move_iterator(second.begin()), std::make_move_iterator(second.end()));
+    return first_done && commit(limit);
+}
+
+void journal_writer::start() { thread_ = std::thread([this] { work(); }); }
+
+void journal_writer::give(std::shared_ptr<group_owner> who, group g)
+{
+    bool first = false;
+    {
+        std::lock_guard const lock(guard_);
+        first = queue_.empty();
+        queue_.push_back({std::move(who), std::move(g)});
+    }
+    if (first) wake_.notify_one();
+}
+
+bool journal_writer::has_work() const
+{
+    std::lock_guard const lock(guard_);
+    return !queue_.empty() || !batch_.empty();
+}
+
+std::optional<error> journal_writer::trouble() const
+{
+    std::lock_guard const lock(guard_);
+    return trouble_;
+}
+
+void journal_writer::report(error const& e)
+{
+    bool news = false;
+    {
+        std::lock_guard const lock(guard_);
+        news = !trouble_ || trouble_->code() != e.code();
+        trouble_ = e;
+    }
+    // Once a kind of trouble, not once a try. Waiting for a lock is no trouble before it lasts.
+    if (news && e.code() != errc::store_busy) log_(log_level::error, "the journal cannot be written: " + std::string(e.what()));
+    else if (news) log_(log_level::warning, "waiting for the store: " + std::string(e.what()));
+}
+
+bool journal_writer::flush(time_limit limit)
+{
+    std::lock_guard const alone(committing_);
+    {
+        std::lock_guard const lock(guard_);
+        std::move(queue_.begin(), queue_.end(), std::back_inserter(batch_));
+        queue_.clear();
+    }
+    return !batch_.empty() && commit(limit);
+}
+
+bool journal_writer::commit(time_limit limit)
+{
+    // The groups of a run stay in order; the store answers each.
+    std::vector<group> groups;
+    groups.reserve(batch_.size());
+    for (auto& i : batch_) groups.push_back(std::move(i.g));
+    auto answers = store_.apply(groups, limit);
+    if (!answers) {
+        // Nothing was written, or nobody knows: the same groups again (P8).
+        for (std::size_t i = 0; i < groups.size(); ++i) batch_[i].g = std::move(groups[i]);
+        report(answers.error());
+        if (!passes(answers.error().code())) return batch_.size() == 1 ? quarantine() : halve(limit);
+        ++failures_;
+        return false;
+    }
+    failures_ = 0;
+    {
+        std::lock_guard const lock(guard_);
+        trouble_.reset();
+    }
+    auto batch = std::exchange(batch_, {});
+    for (std::size_t i = 0; i < batch.size(); ++i)
+        batch[i].who->written(groups[i].entries.back().seq, (*answers)[i]);
+    return true;
+}
+
+void journal_writer::work()
+{
+    std::unique_lock lock(guard_);
+    for (;;) {
+        wake_.wait(lock, [this] { return ending_ || !queue_.empty(); });
+        bool const last = ending_;
+        lock.unlock();
+        while (!flush(commit_limit) && !batch_.empty()) {
+            lock.lock();
+            if (wake_.wait_for(lock, pause_after(failures_), [this] { return ending_; })) {
+                lock.unlock();
+                flush(commit_limit);  // once more, then it is left as after a crash
+                return;
+            }
+            lock.unlock();
+        }
+        if (last) return;
+        lock.lock();
+    }
+}
+
+void journal_writer::join()
+{
+    if (!thread_.joinable()) return;
+    {
+        std::lock_guard const lock(guard_);
+        ending_ = true;
+    }
+    wake_.notify_all();
+    thread_.join();
+}
+
+}  // namespace flow::detail

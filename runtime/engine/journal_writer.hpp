@@ -1,0 +1,68 @@
+// The journal writer: takes groups from all runs and commits what has queued as one transaction (group commit).
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "flow/log.hpp"
+#include "flow/store.hpp"
+
+namespace flow::detail {
+
+/// Who is told what came of a group. Called by the writer, in the order the groups of a run were given.
+class group_owner {
+public:
+    virtual void written(seq_no last, answer const& a) = 0;
+
+protected:
+    ~group_owner() = default;
+};
+
+/// One a engine. With a thread of its own, or driven by `flush`.
+class journal_writer {
+public:
+    journal_writer(store& s, std::function<void(log_level, std::string const&)> log) : store_(s), log_(std::move(log)) {}
+    ~journal_writer() { join(); }
+
+    void start();
+    /// Any thread; never blocks on the store.
+    void give(std::shared_ptr<group_owner> who, group g);
+    /// Commits what is queued now. False: nothing was queued, or the store could not be written yet.
+    bool flush(time_limit limit);
+    bool has_work() const;
+    /// Commits what is queued, if the store lets it, and ends the thread.
+    void join();
+
+    /// Why the newest commit failed; nothing after one that succeeded.
+    std::optional<error> trouble() const;
+
+private:
+    struct item {
+        std::shared_ptr<group_owner> who;
+        group g;
+    };
+    void work();
+    bool commit(time_limit limit);  ///< the batch; false: to be tried again
+    bool halve(time_limit limit);  ///< until the culprit stands alone (P9)
+    bool quarantine();
+    void report(error const& e);
+
+    store& store_;
+    std::function<void(log_level, std::string const&)> log_;
+    mutable std::mutex guard_;
+    std::condition_variable wake_;
+    std::vector<item> queue_;
+    std::vector<item> batch_;  ///< being committed, or to be committed again; the committing thread's
+    std::mutex committing_;
+    std::optional<error> trouble_;
+    int failures_ = 0;
+    bool ending_ = false;
+    std::thread thread_;
+};
+
+}  // namespace flow::detail

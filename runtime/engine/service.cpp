@@ -1,0 +1,229 @@
+// Looking around: timers, wakes, mail, runs to claim. One thread's work, or a part of every poll.
+#include <algorithm>
+#include <utility>
+
+#include "flow/store_reader.hpp"
+#include "runtime/engine/core.hpp"
+#include "runtime/engine/held.hpp"
+#include "src/recovery_gate.hpp"
+
+namespace flow::detail {
+
+namespace {
+
+// What another process wrote is seen within one of these; asking costs microseconds. Bound to keep: 50 ms.
+constexpr std::chrono::milliseconds look_every{10};
+// Dead owners are looked for this often while there are others (P57).
+constexpr std::chrono::milliseconds claim_every{250};
+constexpr std::size_t chunk = 100;
+
+}  // namespace
+
+void engine_core::serve()
+{
+    for (;;) {
+        bool look = false;
+        {
+            std::unique_lock lock(sleep_guard_);
+            auto const nap = std::min<duration>(clocks.until_next(), look_every);
+            if (!look_ && !ended_ && nap > duration::zero()) sleep_.wait_for(lock, nap);
+            if (ended_) return;
+            look = std::exchange(look_, false);
+        }
+        clocks.run_due();
+        look_around(look);
+    }
+}
+
+void engine_core::look_around(bool everything)
+{
+    if (stopping_) return;
+    std::lock_guard const alone(serving_);
+    auto const change = store->change_counter();
+    if (!change) return trouble("reading the store", change.error());
+    bool const changed = everything || std::exchange(seen_change_, *change) != *change;
+    auto const now = std::chrono::steady_clock::now();
+    bool const due = store_due_ <= clock().now();
+    bool const round = now - last_claim_ >= claim_every;
+    std::vector<std::shared_ptr<driver>> gone;
+    {
+        std::lock_guard const lock(guard_);
+        gone.swap(leaving_);
+    }
+    for (auto const& d : gone) d->take_down();
+    if (!changed && !due && !round) return;
+
+    if (changed) deliver_notices();
+    if (changed || due) {
+        if (auto const n = store->scan(clock().now(), chunk); !n) trouble("looking for timers", n.error());
+        if (auto const t = store->next_due()) store_due_ = *t;
+    }
+    last_claim_ = now;
+    retry_held();
+    claim_runs();
+}
+
+void engine_core::trouble(std::string const& doing, error const& e)
+{
+    if (std::exchange(told_trouble_, e.code()) == e.code()) return;
+    log(e.code() == errc::store_busy ? log_level::warning : log_level::error, doing + ": " + e.what());
+}
+
+void engine_core::deliver_notices()
+{
+    auto notices = store->look(owner_, 10 * chunk);
+    if (!notices) return trouble("looking for wakes", notices.error());
+    told_trouble_.reset();
+    for (auto& n : *notices) {
+        auto const id = std::visit([](auto const& x) { return x.run; }, n);
+        std::shared_ptr<driver> d;
+        {
+            std::lock_guard const lock(guard_);
+            if (auto const at = drivers_.find(id); at != drivers_.end()) d = at->second;
+        }
+        if (!d) continue;
+        if (auto* w = std::get_if<woken>(&n)) d->post([w = std::move(w->waitpoint)](run& r) { r.woken(w); });
+        else d->post([m = std::move(std::get<mail>(n).what)](run& r) { r.mail(m); });
+    }
+}
+
+void engine_core::claim_runs()
+{
+    std::vector<workflow_version> mine;
+    {
+        std::lock_guard const lock(guard_);
+        for (auto const& [w, _] : workflows_) mine.push_back(w);
+    }
+    if (mine.empty()) return;
+    for (;;) {
+        auto runs = store->claim({owner_, mine, chunk, clock().now()});
+        if (!runs) return trouble("claiming runs", runs.error());
+        told_trouble_.reset();
+        for (auto const& c : *runs) enter(c);
+        if (runs->size() < chunk) return;
+    }
+}
+
+void engine_core::enter(claimed const& c)
+{
+    auto loaded = store->load(c.row.id);
+    if (!loaded || !*loaded) {
+        if (!loaded) trouble("loading run " + to_string(c.row.id), loaded.error());
+        return;
+    }
+    known_workflow w;
+    {
+        std::lock_guard const lock(guard_);
+        w = workflows_.at({c.row.workflow, c.row.version});
+    }
+    auto shared = std::make_shared<loaded_run>(**std::move(loaded));
+    auto const recoveries = recoveries_without_progress(shared->entries);
+    auto d = std::make_shared<driver>(*this, *shared, w.settings);
+    {
+        std::lock_guard const lock(guard_);
+        drivers_[c.row.id] = d;
+    }
+    // Between two lives of a process that dies again and again one cannot tell which of its runs kills it: from the second
+    // recovery on they go one at a time.
+    if (recoveries >= 2 && c.row.status.execution == execution_status::executing) {
+        {
+            std::lock_guard const lock(guard_);
+            suspects_.emplace_back(c.row.id, [this, d, w, shared] { begin(d, w, *shared); });
+            any_suspect_ = true;
+        }
+        next_suspect();
+        return;
+    }
+    begin(d, w, *shared);
+}
+
+void engine_core::begin(std::shared_ptr<driver> const& d, known_workflow const& w, loaded_run const& l)
+{
+    std::string arguments;
+    flow::encoding how = flow::encoding::json;
+    if (!l.entries.empty() && l.entries.front().kind == entry_kind::start) {
+        auto const& first = l.entries.front();
+        arguments = first.payload;
+        how = first.encoding;
+        if (first.in_blob) {
+            if (auto blob = store->load_blob(first.hash)) arguments = *std::move(blob);
+        }
+    }
+    auto const* functions = w.functions;
+    d->post([functions, arguments = std::move(arguments), how](run& r) {
+        if (auto const damage = r.recorded().verify(r.row().id); damage) return r.enter(nullptr);
+        auto b = functions->make(how, arguments);
+        if (b) return r.enter(*std::move(b));
+        r.refuse("undecodable", "the arguments of workflow " + r.row().workflow + " version " + std::to_string(r.row().version) +
+                                    " (shape now " + std::string(functions->arguments_shape()) +
+                                    ") cannot be read: " + b.error().message());
+    });
+}
+
+void engine_core::next_suspect()
+{
+    std::function<void()> go;
+    {
+        std::lock_guard const lock(guard_);
+        if (suspect_ || suspects_.empty()) return;
+        go = std::move(suspects_.front().second);
+        suspect_ = suspects_.front().first;
+        suspects_.pop_front();
+    }
+    go();
+}
+
+bool engine_core::is_suspect(run_id id) const
+{
+    if (!any_suspect_) return false;
+    std::lock_guard const lock(guard_);
+    return suspect_ == id;
+}
+
+void engine_core::suspect_passed(run_id id)
+{
+    if (!any_suspect_) return;
+    {
+        std::lock_guard const lock(guard_);
+        if (suspect_ != id) return;
+        suspect_.reset();
+        if (suspects_.empty()) any_suspect_ = false;
+    }
+    next_suspect();
+}
+
+void engine_core::retry_held()
+{
+    std::set<workflow_version> todo;
+    {
+        std::lock_guard const lock(guard_);
+        todo.swap(held_to_retry_);
+    }
+    for (auto const& w : todo) {
+        known_workflow known;
+        {
+            std::lock_guard const lock(guard_);
+            known = workflows_.at(w);
+        }
+        run_filter held;
+        held.status = run_status::held;
+        held.workflow = w.workflow;
+        auto rows = store->reader().runs(held);
+        if (!rows) return trouble("looking for held runs", rows.error());
+        for (auto const& row : *rows) {
+            if (row.version != w.version || parse_wait_reason(row.reason).id == "corrupt") continue;
+            auto loaded = store->load(row.id);
+            if (!loaded || !*loaded || !would_go_on(**std::move(loaded), *known.functions, known.settings, *store, clock())) continue;
+            request again;
+            again.id = request_id{shared_->new_uuid4()};
+            again.run = row.id;
+            again.kind = request_kind::resume;
+            again.by = shared_->by;
+            again.why = "the code at hand replays it";
+            again.at = clock().now();
+            ignore(store->ask(again), "it stays held: somebody will resume it, or the next start");
+        }
+    }
+}
+
+}  // namespace flow::detail

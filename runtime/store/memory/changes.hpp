@@ -1,0 +1,22 @@
+// What a change of a run's status or of a waitpoint's fate does to the rows around it. Inside a transaction.
+#pragma once
+
+#include "runtime/store/memory/tables.hpp"
+#include "src/plans.hpp"
+
+namespace flow::memory_detail {
+
+/// Writes a plan for a run that nobody holds: its entries, its row with this epoch and owner, what follows from both.
+/// `row` becomes what is stored. Returns the seq of the plan's first entry.
+seq_no write_plan(tables& t, run_row& row, detail::plan plan, epoch_no epoch, owner_id owner, time_point at);
+
+/// Decides a waitpoint and wakes each run that an edge ties to it, but for `except`.
+void decide(tables& t, std::int64_t waitpoint, waitpoint_status fate, time_point at, std::int64_t except = 0);
+
+/// One wake row for each run that an edge ties to this waitpoint, but for `except`.
+void wake(tables& t, std::int64_t waitpoint, std::int64_t except = 0);
+
+/// What the end of a run leaves of its waits and its mailbox (run_change).
+void clear_up(tables& t, std::int64_t run, time_point at);
+
+}  // namespace flow::memory_detail

@@ -1,0 +1,131 @@
+// load(): a run as its holder needs it; and what people look at.
+#include <algorithm>
+
+#include "runtime/store/id_range.hpp"
+#include "runtime/store/memory/memory_store.hpp"
+
+namespace flow::memory_detail {
+
+outcome<std::optional<loaded_run>> memory_store::load(run_id id)
+{
+    std::scoped_lock guard(shared_.mutex);
+    auto const& t = shared_.rows;
+    auto const num = t.find(id);
+    if (num == 0) return std::optional<loaded_run>{};
+    auto const& run = t.run(num);
+    loaded_run out;
+    out.row = run.row;
+    out.entries.assign(run.journal.begin(), run.journal.end());
+    std::set<std::int64_t> waits;
+    for (auto const& [w, edge] : run.edges) waits.insert(w);
+    for (auto const w : run.waitpoints)
+        if (t.waitpoint(w).row.status == waitpoint_status::pending) waits.insert(w);
+    for (auto const w : waits) out.waitpoints.push_back(t.waitpoint(w).row);
+    for (auto const q : run.requests)
+        if (t.request_at(q).fate == request_fate::left_to_holder) out.mailbox.push_back(t.request_at(q).what);
+    return std::optional(std::move(out));
+}
+
+outcome<std::optional<run_row>> memory_reader::run(run_id id)
+{
+    std::scoped_lock guard(t_.mutex);
+    auto const num = t_.rows.find(id);
+    return num == 0 ? std::optional<run_row>{} : std::optional(t_.rows.run(num).row);
+}
+
+outcome<std::optional<run_row>> memory_reader::run_by_key(std::string_view tenant, std::string_view key)
+{
+    std::scoped_lock guard(t_.mutex);
+    auto const num = t_.rows.find_key(std::string(tenant), std::string(key));
+    return num == 0 ? std::optional<run_row>{} : std::optional(t_.rows.run(num).row);
+}
+
+outcome<std::vector<run_row>> memory_reader::runs_like(std::string_view prefix)
+{
+    std::vector<run_row> out;
+    auto const range = store_detail::id_range(prefix);
+    if (!range) return out;
+    std::scoped_lock guard(t_.mutex);
+    for (std::int64_t num = 1; num <= t_.rows.run_count() && out.size() < 2; ++num)
+        if (auto const& row = t_.rows.run(num).row; row.id.value >= range->first && row.id.value <= range->second)
+            out.push_back(row);
+    return out;
+}
+
+outcome<std::vector<run_row>> memory_reader::runs(run_filter const& which)
+{
+    std::scoped_lock guard(t_.mutex);
+    std::vector<run_row> out;
+    auto const end = which.before ? t_.rows.find(*which.before) : t_.rows.run_count() + 1;
+    for (auto num = end - 1; num >= 1 && out.size() < which.limit; --num) {
+        auto const& row = t_.rows.run(num).row;
+        if ((!which.status || row.status.run == *which.status) && (which.workflow.empty() || row.workflow == which.workflow) &&
+            (which.tenant.empty() || row.tenant == which.tenant) && row.created_at >= which.since)
+            out.push_back(row);
+    }
+    return out;
+}
+
+outcome<std::vector<journal_entry>> memory_reader::journal(run_id run, seq_no after, std::size_t limit)
+{
+    std::scoped_lock guard(t_.mutex);
+    std::vector<journal_entry> out;
+    auto const num = t_.rows.find(run);
+    if (num == 0) return out;
+    auto const& journal = t_.rows.run(num).journal;
+    for (auto at = static_cast<std::size_t>(static_cast<std::int64_t>(after)); at < journal.size() && out.size() < limit; ++at)
+        out.push_back(journal[at]);
+    return out;
+}
+
+outcome<std::string> memory_reader::blob(digest const& hash)
+{
+    std::scoped_lock guard(t_.mutex);
+    auto const* payload = t_.rows.blob(hash);
+    if (!payload) return error(errc::store_corrupt, "memory: there is no blob " + to_string(hash));
+    return *payload;
+}
+
+outcome<std::optional<waitpoint_row>> memory_reader::waitpoint(waitpoint_id id)
+{
+    std::scoped_lock guard(t_.mutex);
+    auto const num = t_.rows.find(id);
+    return num == 0 ? std::optional<waitpoint_row>{} : std::optional(t_.rows.waitpoint(num).row);
+}
+
+outcome<std::vector<waitpoint_row>> memory_reader::waitpoints(waitpoint_filter const& which)
+{
+    std::scoped_lock guard(t_.mutex);
+    std::vector<waitpoint_row> out;
+    for (auto num = t_.rows.waitpoint_count(); num >= 1 && out.size() < which.limit; --num) {
+        auto const& row = t_.rows.waitpoint(num).row;
+        if ((!which.run || row.run == *which.run) && (!which.status || row.status == *which.status) &&
+            (!which.purpose || row.purpose == *which.purpose))
+            out.push_back(row);
+    }
+    return out;
+}
+
+outcome<std::vector<request_row>> memory_reader::requests(run_id run)
+{
+    std::scoped_lock guard(t_.mutex);
+    std::vector<request_row> out;
+    auto const num = t_.rows.find(run);
+    if (num == 0) return out;
+    for (auto const q : t_.rows.run(num).requests) {
+        auto const& r = t_.rows.request_at(q);
+        out.push_back({r.what, r.fate, r.entry});
+    }
+    return out;
+}
+
+outcome<std::vector<owner_row>> memory_reader::owners()
+{
+    std::scoped_lock guard(t_.mutex);
+    std::vector<owner_row> out;
+    for (auto const& [id, record] : t_.rows.owners())
+        out.push_back({id, record.info.name, record.info.pid, record.info.started_at, record.alive});
+    return out;
+}
+
+}  // namespace flow::memory_detail

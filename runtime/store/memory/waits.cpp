@@ -1,0 +1,111 @@
+// complete(), scan(), look(), next_due(): the fate of waitpoints, and who is woken by it (protocol P35 to P38).
+#include <algorithm>
+
+#include "runtime/store/memory/changes.hpp"
+#include "runtime/store/memory/memory_store.hpp"
+#include "src/waits.hpp"
+
+namespace flow::memory_detail {
+
+outcome<completion_answer> memory_store::complete(completion const& what)
+{
+    auto told = completion_answer::unknown;
+    auto const done = write("complete", [&](tables& t) {
+        auto const num = t.find(what.waitpoint);
+        if (num == 0) return;
+        auto row = t.waitpoint(num).row;
+        told = detail::judge(row, what);
+        if (told != completion_answer::completed) return;
+        row.status = waitpoint_status::completed;
+        row.completed_at = what.at;
+        row.output = what.output;
+        row.output_encoding = what.encoding;
+        row.output_is_error = what.is_error;
+        row.by = what.by;
+        row.why = what.why;
+        t.set_waitpoint(num, std::move(row));
+        wake(t, num);
+    });
+    if (!done) return done.error();
+    return told;
+}
+
+namespace {
+
+bool is_free(tables const& t, std::int64_t run) { return t.run(run).row.owner == owner_id::nobody; }
+
+void decide_due_waits(tables& t, time_point now, std::size_t limit)
+{
+    std::vector<std::int64_t> due;
+    for (auto const& [at, num] : t.due_waits()) {
+        if (at > now || due.size() >= limit) break;
+        if (is_free(t, t.waitpoint(num).run)) due.push_back(num);
+    }
+    for (auto const num : due) decide(t, num, detail::fate_when_due(t.waitpoint(num).row.type), now);
+}
+
+}  // namespace
+
+outcome<std::size_t> memory_store::scan(time_point now, std::size_t limit)
+{
+    std::size_t queued = 0;
+    auto const done = write("scan", [&](tables& t) {
+        queued = 0;
+        decide_due_waits(t, now, limit);
+        std::vector<std::int64_t> woken, ended, due;
+        for (auto const num : t.with_wakes()) {
+            auto const& row = t.run(num).row;
+            if (is_terminal(row.status.execution))
+                ended.push_back(num);
+            else if (detail::parks(row.status) && is_free(t, num) && woken.size() < limit)
+                woken.push_back(num);
+        }
+        for (auto const& [at, num] : t.delayed()) {
+            if (at > now || due.size() >= limit) break;
+            due.push_back(num);
+        }
+        for (auto const num : woken) {
+            auto row = t.run(num).row;
+            write_plan(t, row, detail::plan_unblock(row, now), next(row.epoch), owner_id::nobody, now);
+        }
+        for (auto const num : due) {
+            auto row = t.run(num).row;
+            // Nobody has held it: there is no former holder to fence.
+            write_plan(t, row, detail::plan_fall_due(row, now), row.epoch, owner_id::nobody, now);
+        }
+        for (auto const num : ended)
+            for (auto const w : std::set(t.run(num).wakes)) t.remove_wake(num, w);
+        queued = woken.size() + due.size();
+    });
+    if (!done) return done.error();
+    return queued;
+}
+
+outcome<std::vector<notice>> memory_store::look(owner_id owner, std::size_t limit)
+{
+    std::scoped_lock guard(shared_.mutex);
+    auto const& t = shared_.rows;
+    std::vector<notice> out;
+    for (auto const num : t.with_wakes()) {
+        if (t.run(num).row.owner != owner) continue;
+        for (auto const w : t.run(num).wakes)
+            if (out.size() < limit) out.push_back(woken{t.run(num).row.id, t.waitpoint(w).row});
+    }
+    for (auto const q : t.with_mail()) {
+        auto const& r = t.request_at(q);
+        if (t.run(r.run).row.owner == owner && out.size() < limit) out.push_back(mail{r.what.run, r.what});
+    }
+    return out;
+}
+
+outcome<time_point> memory_store::next_due()
+{
+    std::scoped_lock guard(shared_.mutex);
+    auto const& t = shared_.rows;
+    auto due = t.delayed().empty() ? never : t.delayed().begin()->first;
+    for (auto const& [at, num] : t.due_waits())
+        if (is_free(t, t.waitpoint(num).run)) return std::min(at, due);
+    return due;
+}
+
+}  // namespace flow::memory_detail

@@ -1,0 +1,20 @@
+// What a change of a run's status or of a waitpoint's fate does to the rows around it. Inside a write transaction.
+#pragma once
+
+#include "flow/store.hpp"
+#include "runtime/store/sqlite/connection.hpp"
+#include "src/plans.hpp"
+
+namespace flow::sqlite_detail {
+
+/// Writes a plan for a run that nobody holds: its entries, its row with this epoch and owner, what follows from both.
+/// `row` becomes what is stored. Returns the seq of the plan's first entry.
+seq_no write_plan(connection& c, run_row& row, detail::plan plan, epoch_no epoch, owner_id owner, time_point at);
+
+/// One wake row for each run that an edge ties to this waitpoint, but for `except`.
+void wake(connection& c, std::int64_t waitpoint, std::int64_t except = 0);
+
+/// What the end of a run leaves of its waits and its mailbox (run_change).
+void clear_up(connection& c, std::int64_t run, time_point at);
+
+}  // namespace flow::sqlite_detail

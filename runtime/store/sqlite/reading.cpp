@@ -1,0 +1,200 @@
+// load(): a run as its holder needs it; and what people look at.
+#include <algorithm>
+
+#include "runtime/store/id_range.hpp"
+#include "runtime/store/sqlite/rows.hpp"
+#include "runtime/store/sqlite/sqlite_store.hpp"
+
+namespace flow::sqlite_detail {
+
+namespace {
+
+template <class Value, class Read>
+std::vector<Value> all(rows& r, Read const& read)
+{
+    std::vector<Value> out;
+    while (r.step()) out.push_back(read(r));
+    return out;
+}
+
+std::int64_t capped(std::size_t limit) { return static_cast<std::int64_t>(std::min<std::size_t>(limit, 1'000'000'000)); }
+
+std::string blob_of(connection& c, digest const& hash)
+{
+    auto r = c.prepare("select payload from blobs where hash = ?");
+    r << hash;
+    if (!r.step()) throw refusal(errc::store_corrupt, "there is no blob " + to_string(hash));
+    return r.text(0);
+}
+
+template <class T>
+outcome<T> finish(outcome<void> const& done, T& value)
+{
+    if (!done) return done.error();
+    return std::move(value);
+}
+
+}  // namespace
+
+outcome<std::optional<loaded_run>> sqlite_store::load(run_id run)
+{
+    static auto const find = select_runs("runs r where r.id = ?");
+    static auto const entries = select_journal("journal where run = ? order by seq");
+    static auto const waits = select_waitpoints(
+        "waitpoints w join runs o on o.num = w.run where w.num in"
+        " (select waitpoint from edges where run = ?1 union select num from waitpoints where run = ?1 and status = 0)"
+        " order by w.num");
+    static auto const mail = select_requests("requests q join runs r on r.num = q.run where q.run = ? and q.fate = 0 order by q.num");
+
+    std::optional<loaded_run> out;
+    auto const done = db_.read([&](connection& c) {
+        // Not reset before the end: the other statements read the same snapshot.
+        auto r = c.prepare(find.c_str());
+        r << run.value;
+        if (!r.step()) return;
+        out.emplace();
+        out->row = read_run(r);
+        auto const num = out->row.num;
+        {
+            auto e = c.prepare(entries.c_str());
+            out->entries = all<journal_entry>(e << num, read_entry);
+        }
+        {
+            auto w = c.prepare(waits.c_str());
+            out->waitpoints = all<waitpoint_row>(w << num, read_waitpoint);
+        }
+        auto q = c.prepare(mail.c_str());
+        out->mailbox = all<request>(q << num, read_request);
+    });
+    return finish(done, out);
+}
+
+outcome<std::string> sqlite_store::load_blob(digest const& hash) { return reader_.blob(hash); }
+
+outcome<std::optional<run_row>> sqlite_reader::run(run_id id)
+{
+    std::optional<run_row> out;
+    auto const done = db_.read([&](connection& c) { out = find_run(c, id); });
+    return finish(done, out);
+}
+
+outcome<std::optional<run_row>> sqlite_reader::run_by_key(std::string_view tenant, std::string_view key)
+{
+    static auto const sql = select_runs("runs r where r.tenant = ? and r.key = ? and r.key <> ''");
+    std::optional<run_row> out;
+    auto const done = db_.read([&](connection& c) {
+        auto r = c.prepare(sql.c_str());
+        r << tenant << key;
+        if (r.step()) out = read_run(r);
+    });
+    return finish(done, out);
+}
+
+outcome<std::vector<run_row>> sqlite_reader::runs_like(std::string_view prefix)
+{
+    // The range of ids that begin with these digits: the shortest and the longest way to go on.
+    static auto const sql = select_runs("runs r where r.id between ? and ? order by r.id limit 2");
+    std::vector<run_row> out;
+    auto const range = store_detail::id_range(prefix);
+    if (!range) return out;
+    auto const done = db_.read([&](connection& c) {
+        auto r = c.prepare(sql.c_str());
+        out = all<run_row>(r << range->first << range->second, read_run);
+    });
+    return finish(done, out);
+}
+
+outcome<std::vector<run_row>> sqlite_reader::runs(run_filter const& which)
+{
+    // One statement for every filter: an empty field compares with itself.
+    static auto const sql = select_runs(
+        "runs r where (?1 < 0 or r.status = ?1) and (?2 = '' or r.workflow = ?2) and (?3 = '' or r.tenant = ?3)"
+        " and r.created_at >= ?4 and (?5 is null or r.num < (select num from runs where id = ?5)) order by r.num desc limit ?6");
+    std::vector<run_row> out;
+    auto const done = db_.read([&](connection& c) {
+        auto r = c.prepare(sql.c_str());
+        r << (which.status ? number(*which.status) : std::int64_t{-1}) << std::string_view(which.workflow)
+          << std::string_view(which.tenant) << which.since;
+        if (which.before)
+            r << which.before->value;
+        else
+            r << nullptr;
+        out = all<run_row>(r << capped(which.limit), read_run);
+    });
+    return finish(done, out);
+}
+
+outcome<std::vector<journal_entry>> sqlite_reader::journal(run_id run, seq_no after, std::size_t limit)
+{
+    static auto const sql =
+        select_journal("journal where run = (select num from runs where id = ?) and seq > ? order by seq limit ?");
+    std::vector<journal_entry> out;
+    auto const done = db_.read([&](connection& c) {
+        auto r = c.prepare(sql.c_str());
+        out = all<journal_entry>(r << run.value << number(after) << capped(limit), read_entry);
+    });
+    return finish(done, out);
+}
+
+outcome<std::string> sqlite_reader::blob(digest const& hash)
+{
+    std::string out;
+    auto const done = db_.read([&](connection& c) { out = blob_of(c, hash); });
+    return finish(done, out);
+}
+
+outcome<std::optional<waitpoint_row>> sqlite_reader::waitpoint(waitpoint_id id)
+{
+    std::optional<waitpoint_row> out;
+    auto const done = db_.read([&](connection& c) {
+        if (auto w = find_waitpoint(c, id)) out = std::move(w->row);
+    });
+    return finish(done, out);
+}
+
+outcome<std::vector<waitpoint_row>> sqlite_reader::waitpoints(waitpoint_filter const& which)
+{
+    static auto const sql = select_waitpoints(
+        "waitpoints w join runs o on o.num = w.run where (?1 is null or o.id = ?1) and (?2 < 0 or w.status = ?2)"
+        " and (?3 < 0 or w.purpose = ?3) order by w.num desc limit ?4");
+    std::vector<waitpoint_row> out;
+    auto const done = db_.read([&](connection& c) {
+        auto r = c.prepare(sql.c_str());
+        if (which.run)
+            r << which.run->value;
+        else
+            r << nullptr;
+        r << (which.status ? number(*which.status) : std::int64_t{-1})
+          << (which.purpose ? number(*which.purpose) : std::int64_t{-1});
+        out = all<waitpoint_row>(r << capped(which.limit), read_waitpoint);
+    });
+    return finish(done, out);
+}
+
+outcome<std::vector<request_row>> sqlite_reader::requests(run_id run)
+{
+    static auto const sql = select_requests("requests q join runs r on r.num = q.run where r.id = ? order by q.num");
+    std::vector<request_row> out;
+    auto const done = db_.read([&](connection& c) {
+        auto r = c.prepare(sql.c_str());
+        out = all<request_row>(r << run.value, [](rows& row) {
+            return request_row{read_request(row), read_fate(row), read_request_entry(row)};
+        });
+    });
+    return finish(done, out);
+}
+
+outcome<std::vector<owner_row>> sqlite_reader::owners()
+{
+    std::vector<owner_row> out;
+    auto const done = db_.read([&](connection& c) {
+        auto r = c.prepare("select id, name, pid, started_at from owners order by id");
+        out = all<owner_row>(r, [](rows& row) {
+            return owner_row{as<owner_id>(row.number(0)), row.text(1), row.number(2), row.time(3), false};
+        });
+        for (auto& o : out) o.alive = locks_.holds(o.id) || file_lock::is_held(locks_.name_of(o.id));
+    });
+    return finish(done, out);
+}
+
+}  // namespace flow::sqlite_detail

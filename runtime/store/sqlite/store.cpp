@@ -1,0 +1,60 @@
+#include <filesystem>
+
+#include "runtime/store/sqlite/key.hpp"
+#include "runtime/store/sqlite/sqlite_store.hpp"
+
+namespace flow {
+
+namespace sqlite_detail {
+
+namespace {
+
+// A place of its own in the file system: a relative name would move with the working directory.
+std::string absolute(std::string const& file) { return std::filesystem::absolute(file).lexically_normal().string(); }
+
+sqlite_options with_key_file(sqlite_options options, std::string const& file)
+{
+    options.key_file = options.key_file.empty() ? absolute(file) + ".key" : absolute(options.key_file);
+    return options;
+}
+
+}  // namespace
+
+sqlite_store::sqlite_store(std::string file, sqlite_options const& options)
+    : name_("sqlite:" + file), db_(absolute(file), with_key_file(options, file)), locks_(db_.file()),
+      key_file_(with_key_file(options, file).key_file)
+{
+}
+
+sqlite_store::~sqlite_store()
+{
+    for (auto const owner : std::vector(made_)) retire_owner(owner);
+}
+
+outcome<std::string> sqlite_store::secret_of(waitpoint_id id)
+{
+    std::scoped_lock guard(key_mutex_);
+    if (!key_) {
+        digest expected;
+        auto const read = db_.read([&](connection& c) {
+            auto r = c.prepare("select value from meta where name = 'key_fingerprint'");
+            if (r.step()) expected = r.hash(0);
+        });
+        if (!read) return read.error();
+        try {
+            key_ = read_key(key_file_, expected);
+        } catch (refusal const& r) {
+            return error(r.code, r.what());
+        }
+    }
+    return store_detail::secret_of(*key_, id);
+}
+
+}  // namespace sqlite_detail
+
+store_ptr sqlite(std::string file, sqlite_options options)
+{
+    return std::make_shared<sqlite_detail::sqlite_store>(std::move(file), options);
+}
+
+}  // namespace flow

@@ -1,0 +1,75 @@
+// The one abstract class through which src/ meets what carries its decisions out. runtime/engine implements it for real runs,
+// tests/support for tests of a single body.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+
+#include "flow/detail/call.hpp"
+#include "flow/error.hpp"
+#include "flow/ids.hpp"
+#include "flow/store.hpp"
+#include "flow/time.hpp"
+#include "src/secrets_here.hpp"
+
+namespace flow::detail {
+
+/// Names an operation in flight, and which of its calls or timers: what comes back carries it. Never used twice in a run.
+enum class ticket : std::uint64_t { none = 0 };
+
+/// What an attempt's function sees; shared, since a detached function may outlive the step.
+struct attempt_data {
+    std::string key, step_key;
+    int number = 1;
+    epoch_no epoch{};
+    duration deadline = duration::max();  ///< steady
+    flow::clock const* clock = nullptr;
+    std::stop_source stop;
+    std::mutex guard;  ///< of what follows
+    std::string commit_ref;
+    duration last_heartbeat{};
+    secret_source secrets;
+};
+
+/// One call of a step's function.
+struct call_order {
+    ticket to;
+    std::shared_ptr<call> what;
+    std::shared_ptr<attempt_data> attempt;
+    std::string place;  ///< for people
+};
+
+/// Commands of one run. Called on the run's strand; everything returns at once. What comes back is an event: a member of
+/// `run` called on the same strand, never from inside one of these.
+class host {
+public:
+    virtual flow::clock const& clock() const = 0;
+    virtual void fill_random(std::span<std::uint8_t> bytes) = 0;
+
+    /// Gives a group to the journal writer. Comes back as run::applied or run::refused, in order.
+    virtual void write(group g) = 0;
+
+    /// Calls a function where blocking is allowed. Comes back as run::returned.
+    virtual void call_out(call_order order) = 0;
+
+    /// Comes back as run::due, once, unless disarmed. One timer a ticket.
+    virtual void arm_at(ticket t, time_point wall) = 0;
+    virtual void arm_in(ticket t, duration steady) = 0;
+    virtual void disarm(ticket t) = 0;
+
+    virtual outcome<std::string> load_blob(digest const& hash) = 0;
+    /// May be called from any thread, and after the run and the engine are gone.
+    virtual secret_source secrets() = 0;
+
+    /// A line for the log.
+    virtual void warn(std::string_view text) = 0;
+
+protected:
+    ~host() = default;
+};
+
+}  // namespace flow::detail

@@ -1,0 +1,183 @@
+#include "flow/inspect.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "src/history.hpp"
+#include "src/payloads.hpp"
+
+namespace flow::detail {
+
+namespace {
+
+class view_maker {
+public:
+    void read(journal_entry const& e);
+    std::vector<step_view> take() { return std::move(steps_); }
+
+private:
+    step_view& at(journal_entry const& e)
+    {
+        auto const [where, fresh] = index_.emplace(e.place, steps_.size());
+        if (fresh) {
+            step_view s;
+            s.place = e.place;
+            s.name = e.name;
+            s.begun_at = e.at;
+            steps_.push_back(std::move(s));
+        }
+        auto& s = steps_[where->second];
+        if (e.cls != effect::none) s.cls = e.cls;
+        s.attempts = std::max<int>(s.attempts, e.attempt);
+        return s;
+    }
+    std::vector<step_view> steps_;
+    std::map<std::string, std::size_t> index_;
+};
+
+void view_maker::read(journal_entry const& e)
+{
+    using enum entry_kind;
+    switch (e.kind) {
+    case intent:
+    case started: at(e).status = step_status::running; return;
+    case attempt_failed: {
+        auto& s = at(e);
+        s.status = step_status::running;
+        if (auto const p = read_payload<failure_payload>(e.payload)) s.error = p->message;
+        if (!e.commit_ref.empty()) s.commit_ref = e.commit_ref;
+        return;
+    }
+    case returned: {
+        auto& s = at(e);
+        s.status = step_status::running;
+        s.commit_ref = e.commit_ref;
+        return;
+    }
+    case step:
+    case override_: {
+        auto& s = at(e);
+        s.status = step_status::completed;
+        s.ended_at = e.at;
+        s.output = e.payload;
+        s.error.clear();
+        if (!e.commit_ref.empty()) s.commit_ref = e.commit_ref;
+        s.entry = e.seq;
+        return;
+    }
+    case step_failed:
+    case abandoned: {
+        auto& s = at(e);
+        s.status = step_status::failed;
+        s.ended_at = e.at;
+        if (auto const p = read_payload<failure_payload>(e.payload)) s.error = p->message;
+        s.entry = e.seq;
+        return;
+    }
+    case step_skipped: {
+        auto& s = at(e);
+        s.status = step_status::skipped;
+        s.ended_at = e.at;
+        s.entry = e.seq;
+        return;
+    }
+    default: return;
+    }
+}
+
+std::string doing_of(run_row const& row, std::vector<step_view> const& steps, wait_reason const& w)
+{
+    auto const active = std::find_if(steps.rbegin(), steps.rend(), [](auto const& s) { return s.status == step_status::running; });
+    using enum run_status;
+    switch (row.status.run) {
+    case created: return "It waits for its start time.";
+    case queued: return "It stands in the queue: an engine that has registered \"" + row.workflow + "\" version " +
+                        std::to_string(row.version) + " will take it.";
+    case waiting: return w.detail.empty() ? "It waits at " + w.name + "." : w.detail;
+    case paused: return "It is paused.";
+    case held: return "It is held: " + w.detail;
+    case cancelling: return "It is being cancelled: its clean-up runs.";
+    case run_status::running: break;
+    default: return "It has ended.";
+    }
+    if (active != steps.rend()) return "It runs step " + active->place + ", attempt " + std::to_string(active->attempts) + ".";
+    if (!steps.empty()) return "It runs; the newest finished step is " + steps.back().place + ".";
+    return "It runs.";
+}
+
+std::string unblocked_by(run_row const& row, wait_reason const& w, std::vector<open_wait> const& open)
+{
+    auto const id = to_string(row.id);
+    switch (w.type) {
+    case wait_reason::kind::external: return "flow complete " + w.id + " JSON";
+    case wait_reason::kind::timer: return "the time " + to_string(w.until);
+    case wait_reason::kind::intervention: {
+        std::string choices;
+        for (auto const& o : open)
+            if (to_string(o.row.id) == w.id)
+                for (auto const& c : o.choices) choices += (choices.empty() ? "" : "|") + c;
+        return "flow decide " + w.id + " " + choices;
+    }
+    case wait_reason::kind::code: return "flow resume " + id + ", once its cause is gone";
+    default: break;
+    }
+    if (row.status.run == run_status::queued) return "an engine that has registered \"" + row.workflow + "\" on this store";
+    if (row.status.run == run_status::paused) return "flow resume " + id;
+    return {};
+}
+
+std::vector<std::string> unfinished(std::vector<step_view> const& steps)
+{
+    std::vector<std::string> items;
+    for (auto const& s : steps) {
+        auto const ref = s.commit_ref.empty() ? std::string() : " (" + s.commit_ref + ")";
+        bool const outside = s.cls == effect::non_replayable || s.cls == effect::idempotent;
+        switch (s.status) {
+        case step_status::completed:
+            if (s.cls == effect::non_replayable) items.push_back("happened, cannot be undone here: " + s.place + ref);
+            else if (!s.output.empty() && s.output != "null") items.push_back("finished, its output can be used again: " + s.place);
+            break;
+        case step_status::running:
+            items.push_back((outside ? "may have happened: " : "not finished: ") + s.place + ref);
+            break;
+        case step_status::failed: items.push_back("failed: " + s.place + (s.error.empty() ? "" : ": " + s.error)); break;
+        default: break;
+        }
+    }
+    return items;
+}
+
+}  // namespace
+
+run_view make_view(run_row row, std::vector<journal_entry> const& entries, std::vector<waitpoint_row> const& waitpoints)
+{
+    run_view v;
+    view_maker maker;
+    for (auto const& e : entries) {
+        maker.read(e);
+        if (e.kind == entry_kind::result) v.result = e.payload;
+        if (e.kind == entry_kind::failure)
+            if (auto const p = read_payload<failure_payload>(e.payload)) v.failure = from_payload(*p);
+    }
+    v.steps = maker.take();
+    v.entries = static_cast<std::int64_t>(entries.size());
+    v.waits_for = parse_wait_reason(row.reason);
+    for (auto const& w : waitpoints) {
+        open_wait o;
+        o.row = w;
+        if (w.purpose == waitpoint_purpose::intervention)
+            if (auto p = read_payload<intervention_payload>(w.options)) {
+                o.question = std::move(p->question);
+                o.choices = std::move(p->choices);
+                o.output_shape = std::move(p->output_shape);
+            }
+        v.open.push_back(std::move(o));
+    }
+    v.doing = doing_of(row, v.steps, v.waits_for);
+    v.unblocked_by = unblocked_by(row, v.waits_for, v.open);
+    if (is_terminal(row.status.run) && row.status.run != run_status::succeeded) v.unfinished = unfinished(v.steps);
+    v.row = std::move(row);
+    return v;
+}
+
+}  // namespace flow::detail

@@ -1,0 +1,59 @@
+// The payloads of the entries the library itself writes and reads, as JSON (docs/reference/journal_format.md).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "flow/error.hpp"
+#include "flow/ids.hpp"
+#include "flow/time.hpp"
+
+namespace flow::detail {
+
+/// attempt_failed, step_failed, wait_failed, failure.
+struct failure_payload {
+    std::string code, tag, message, place;
+    std::uint16_t attempts = 0;
+    std::optional<std::int64_t> next_at;  ///< microseconds: when the next attempt begins
+    std::optional<bool> in_doubt;         ///< it is not known whether it happened
+};
+failure_payload to_payload(error_detail const& e);
+error_detail from_payload(failure_payload const& p);
+
+/// wait: the waitpoint stood on, and until when.
+struct wait_payload {
+    waitpoint_id waitpoint;
+    std::optional<std::int64_t> due_at;
+    bool made_here = false;  ///< the token was made with the wait
+};
+
+/// intervention; also the waitpoint's options.
+struct intervention_payload {
+    waitpoint_id waitpoint;
+    std::string question;
+    std::vector<std::string> choices;
+    std::string step, output_shape, error;
+    std::uint16_t attempt = 0;
+    std::optional<std::int64_t> intent_at;
+    std::string input_hash, commit_ref;
+};
+
+/// decision: what a person chose; also the answer to an intervention's waitpoint.
+struct decision_payload {
+    std::string choice;
+    std::optional<std::string> output;  ///< encoded, for `complete`
+};
+
+struct due_payload {
+    std::int64_t due_at = 0;
+    std::optional<waitpoint_id> waitpoint;
+};
+
+template <class T>
+std::string write_payload(T const& p);
+template <class T>
+std::optional<T> read_payload(std::string_view text);
+
+}  // namespace flow::detail

@@ -1,0 +1,230 @@
+// One run while it is loaded: the body, what is recorded of it, what is in flight. Decides; the host acts.
+//
+// Everything here happens on the run's strand: one thread at a time (P15). Event -> decision -> commands -> event.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "flow/detail/body.hpp"
+#include "flow/detail/operation.hpp"
+#include "flow/detail/scope.hpp"
+#include "flow/error.hpp"
+#include "flow/status.hpp"
+#include "flow/step.hpp"
+#include "flow/store.hpp"
+#include "src/history.hpp"
+#include "src/host.hpp"
+
+namespace flow::detail {
+
+class pending;
+struct superseded;
+
+/// What an engine or a workflow sets for all its runs.
+struct run_settings {
+    effect default_effect = effect::non_replayable;
+    duration suspend_threshold = std::chrono::seconds{5};  ///< longer sleeps are waitpoints (P17)
+    duration announce_after = std::chrono::seconds{1};     ///< a step running longer gets a `started` entry (P23)
+    time_span step_timeout{};                              ///< of steps that give none; zero: none
+    int max_recoveries = 3;                                ///< without progress, before a person is asked (P31)
+    std::size_t max_payload = 64u << 20;                   ///< bytes of one encoded value
+    std::size_t blob_threshold = 100'000;                  ///< bytes; larger payloads lie in blobs (P14)
+    std::size_t window_entries = 4096;                     ///< not durable at most, before the body waits (P22)
+    std::size_t window_bytes = 8u << 20;
+};
+
+class run final : private completion {
+public:
+    run(loaded_run loaded, run_settings settings, host& h);
+    ~run();
+    run(run const&) = delete;
+
+    // ---- events, from the host -------------------------------------------------------------------------------------
+
+    /// Enters the body from the top. What is wrong with the run already (corrupt, undecodable arguments) holds it.
+    void enter(std::unique_ptr<body> b);
+    /// Instead of entering: the body cannot be made.
+    void refuse(std::string kind, std::string message);
+    /// The group whose last entry is `last` is durable.
+    void applied(seq_no last);
+    /// The newest group was not written: a waitpoint was decided already, or (no row) a release found work.
+    void superseded(std::optional<waitpoint_row> decided);
+    void returned(ticket t, call_result result);
+    void due(ticket t);
+    void woken(waitpoint_row const& w);
+    void mail(request const& r);
+    /// Stops what runs: functions are asked to stop, nothing new begins, the body is not resumed any more.
+    void stop();
+    /// Orderly end of ownership after stop(), when no function refers into the frame: writes the release.
+    void release();
+
+    // ---- facts ---------------------------------------------------------------------------------------------------------
+
+    enum class phase : std::uint8_t {
+        live,     ///< goes on
+        leaving,  ///< its last group, an end, a hold or a release, is on its way
+        over,     ///< that group is answered: the frame may go
+    };
+    phase now_in() const noexcept { return phase_; }
+    /// No function refers into the frame; only detached ones may still run.
+    bool is_idle() const noexcept;
+    bool has_calls() const noexcept { return !calls_.empty(); }
+    run_row const& row() const noexcept { return row_; }
+    status_pair status() const noexcept { return row_.status; }
+    bool would_go_on() const noexcept { return would_go_on_; }
+    /// Durable outcomes of this stay: progress, for P31.
+    bool made_progress() const noexcept { return progressed_; }
+
+    /// Replays only: the host must refuse nothing, for nothing is written. After `enter`, would_go_on() says whether the body
+    /// reached the end of its history without a mismatch.
+    void replay_only() noexcept { dry_ = true; }
+
+    // ---- for operations ------------------------------------------------------------------------------------------------
+
+    host& hosted_by() noexcept { return host_; }
+    run_settings const& settings() const noexcept { return settings_; }
+    time_point now() const { return host_.clock().now(); }
+    bool is_cancelling() const noexcept { return row_.status.run == run_status::cancelling; }
+
+    struct expectation {
+        entry_kind kind;       ///< of the outcome: step, waited, woken, value, token
+        std::string_view name;
+        effect cls = effect::none;
+        std::string_view shape_in, shape_out;
+    };
+    enum class found : std::uint8_t {
+        recorded,   ///< entries of this operation are in `entries`
+        nothing,    ///< it is live
+        finished,   ///< failure was set on the operation (a cancel): it is ready
+        stopped,    ///< the body must not go on
+    };
+    /// Looks for an operation in the history, or delivers a cancel to it. With `recorded`, call `consumed` once done with it.
+    found find(scope const& s, position const& at, expectation const& e, journaled_operation& op,
+               std::span<journal_entry const* const>& entries);
+    void consumed() { history_.pass(); }
+    class history& recorded() noexcept { return history_; }
+
+    /// The text of an entry's payload, from its blob if it lies there; nothing if it does not match its hash.
+    std::optional<std::string> intact_payload(journal_entry const& e);
+
+    // Writing. Entries and effects gather in one group until `submit`.
+    journal_entry make(entry_kind k, position const& at) const;
+    seq_no append(journal_entry e);
+    void add(row_effect e) { open_.effects.push_back(std::move(e)); }
+    /// A status change with its snapshot entry, in the open group.
+    void change(status_event on, wait_reason const& reason, std::string why);
+    void submit();
+    /// For a group that may be superseded: until it is answered nothing is appended or delivered (P37). `then` is called with
+    /// nothing once it is durable, else with what superseded it.
+    using answered = std::function<void(struct superseded const*)>;
+    void submit_and_hold(answered then);
+
+    /// Everything appended is durable.
+    bool all_durable() const noexcept { return durable_ == last_; }
+    /// So much is not durable yet that the body has to wait (P22).
+    bool window_full() const noexcept;
+    /// pending::durable is called when everything appended so far is durable.
+    void when_durable(pending& p);
+
+    // Status helpers: the body stands on a waitpoint; it goes on.
+    void block(wait_reason const& reason);
+    void unblock(std::string why);
+
+    // Registry of what is in flight.
+    ticket enter_flight(pending& p);
+    void leave_flight(pending& p) noexcept;
+    ticket second_ticket(pending& p);  ///< another ticket of the same pending operation: a timer beside a call
+    void drop_ticket(ticket t) noexcept;
+    void wait_for(waitpoint_id w, pending& p);
+    void no_longer_waits(waitpoint_id w) noexcept;
+    /// A waitpoint that was decided already when the run was loaded.
+    waitpoint_row const* known(waitpoint_id w) const;
+    /// When a token of this run ends by itself.
+    void remember_due(waitpoint_id w, time_point due_at) { token_due_[w] = due_at; }
+    time_point token_due(waitpoint_id w) const;
+    void call_started(ticket t, bool detached) { calls_[t] = detached; }
+
+    std::string key_of(std::string_view place) const;  ///< the idempotency key (P2)
+    uuid draw_uuid();
+
+    /// Going on would be wrong: the run is held (P19, P41). The body does not go on and sees nothing of it.
+    void hold(std::string kind, std::string message);
+    /// A cancel asked for by an intervention's decision.
+    void cancel_here(std::string by, std::string why);
+    /// The end of a run whose body is not entered any more.
+    void fail_here(error const& e);
+    /// The cancel, at this operation: its entry in the open group, and the branch is marked.
+    void deliver_cancel(branch& b, position const& at, std::string_view name, journaled_operation& op);
+    /// False: nothing new may begin (a replay only, a stop).
+    bool go_live();
+
+private:
+    using event = std::function<void()>;
+
+    void done() override { body_done_ = true; }
+    struct standing;
+    void dispatch(event e);  ///< now, or when the group in doubt is answered
+    void after_event();      ///< kept-back events, waiters for durability, the body's end
+    void begin_body();
+    void finish();
+    void leave(status_event on, entry_kind last, std::string payload, flow::encoding how, std::string_view shape,
+               std::string reason, std::string why);
+    void take(request const& r);
+    void take_cancel(request const& r, std::vector<waitpoint_row> answered_first);
+    void wake_durable();
+    standing stands() const { return {row_.status, row_.snapshot, row_.reason}; }
+    void mismatch(position const& at, expectation const& wanted, journal_entry const& recorded);
+    void unused(journal_entry const& recorded);
+
+    run_row row_;
+    run_settings settings_;
+    host& host_;
+    class history history_;
+    std::vector<waitpoint_row> known_waitpoints_;
+    std::vector<request> mailbox_;
+
+    branch root_branch_;
+    std::unique_ptr<scope> root_;
+    std::unique_ptr<body> body_;
+    pending_ptr gate_;
+    bool body_done_ = false;
+    phase phase_ = phase::live;
+    bool stopping_ = false, dry_ = false, would_go_on_ = false, progressed_ = false;
+
+    group open_;
+    std::size_t open_bytes_ = 0;
+    seq_no last_ = seq_no::none, durable_ = seq_no::none;
+    std::deque<std::pair<seq_no, std::size_t>> in_flight_;  ///< groups not answered: last seq, bytes
+    std::size_t bytes_in_flight_ = 0;
+
+    std::uint64_t next_ticket_ = 1;
+    std::map<ticket, pending*> flying_;
+    std::map<waitpoint_id, pending*> waiting_;
+    std::map<waitpoint_id, time_point> token_due_;
+    std::vector<pending*> want_durable_;
+    answered answering_;  ///< set while a group that may be superseded is on its way
+    struct standing {
+        status_pair status;
+        seq_no snapshot{};
+        std::string reason;
+    };
+    standing before_;  ///< as it was before the open group, or before the one that may be superseded
+    std::function<void()> hold_again_;  ///< a hold was superseded by mail: once that is taken
+    std::deque<event> kept_back_;
+    std::map<ticket, bool> calls_;  ///< functions out, and whether they are detached
+};
+
+/// Why a group was not written.
+struct superseded {
+    std::optional<waitpoint_row> by;
+};
+
+}  // namespace flow::detail

@@ -1,0 +1,407 @@
+#include "src/step_machine.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "src/texts.hpp"
+
+namespace flow {
+
+std::chrono::milliseconds delay_after(retry_policy const& policy, int failed) noexcept
+{
+    double ms = static_cast<double>(policy.first_delay.get().count());
+    for (int i = 1; i < failed; ++i) ms *= static_cast<double>(policy.factor);
+    auto const cap = static_cast<double>(policy.cap.get().count());
+    return std::chrono::milliseconds{static_cast<std::int64_t>(std::clamp(std::isfinite(ms) ? ms : cap, 0.0, cap))};
+}
+
+}  // namespace flow
+
+namespace flow::detail {
+
+step_machine::step_machine(step_base& op, scope& s, completion& c, position at, step_record r, effect cls)
+    : pending(s, c, std::move(at)), op_(op), record_(std::move(r)), cls_(cls), attempt_(record_.attempts_begun),
+      failures_(record_.attempts_failed), sub_index_(record_.sub_steps)
+{
+}
+
+step_machine::~step_machine()
+{
+    // Only a detached function may still run here: the engine sees to that before it takes a frame down.
+    if (data_) data_->stop.request_stop();
+}
+
+bool step_machine::begin()
+{
+    record_.outcome = nullptr;  // what it points at may go
+    if (run_.is_cancelling() && !shielded_) {
+        cancel();
+    } else if (record_.open_intervention) {
+        asked_ = record_.open_intervention;
+        ask({}, {});
+    } else if (record_.decided) {
+        decided(*record_.decided, {}, {});
+    } else if (record_.returned) {
+        call_result r;
+        r.error.message = "the output of the call that returned could not be stored";
+        r.commit_ref = record_.returned->commit_ref;
+        ask(texts::unstorable(at_.place), {"complete", "skip", "fail", "cancel"});
+    } else if (record_.in_doubt && cls_ == effect::non_replayable) {
+        in_doubt();
+    } else if (record_.next_at) {
+        pause_until(*record_.next_at);
+    } else {
+        attempt_next();
+    }
+    starting_ = false;
+    return settled_;
+}
+
+// ---- attempts -------------------------------------------------------------------------------------------------------------
+
+position step_machine::where() const
+{
+    if (role_ == role::own) return at_;
+    auto const index = std::to_string(sub_index_);
+    return {at_.path + '.' + index, at_.place + '/' + role_name() + '#' + index};
+}
+
+std::string step_machine::role_name() const
+{
+    return role_ == role::own ? std::string(op_.called().view()) : role_ == role::reconcile ? "reconcile" : "compensate";
+}
+
+journal_entry step_machine::entry(entry_kind k) const
+{
+    auto e = run_.make(k, where());
+    e.name = role_name();
+    e.cls = role_ == role::own ? cls_ : effect::idempotent;
+    e.attempt = static_cast<std::uint16_t>(attempt_);
+    e.shape_out = op_.shape();
+    return e;
+}
+
+time_span step_machine::limit() const noexcept
+{
+    return op_.options().timeout.is_zero() ? run_.settings().step_timeout : op_.options().timeout;
+}
+
+void step_machine::attempt_next()
+{
+    ++attempt_;
+    bool const own = role_ == role::own;
+    if (own && cls_ == effect::non_replayable) {
+        run_.append(entry(entry_kind::intent));
+        run_.submit();
+        record_.intent_at = run_.now();
+    }
+    bool const acts_outside = !own || cls_ != effect::replayable;
+    if ((acts_outside && !run_.all_durable()) || run_.window_full()) {
+        doing_ = doing::barrier;
+        run_.when_durable(*this);
+        return;
+    }
+    call_now();
+}
+
+void step_machine::durable()
+{
+    if (doing_ == doing::barrier) call_now();
+}
+
+void step_machine::make_attempt_data()
+{
+    data_ = std::make_shared<attempt_data>();
+    data_->step_key = run_.key_of(at_.place);
+    data_->key = role_ == role::own ? data_->step_key : run_.key_of(where().place);
+    data_->number = attempt_;
+    data_->epoch = run_.row().epoch;
+    data_->clock = &run_.hosted_by().clock();
+    data_->secrets = run_.hosted_by().secrets();
+}
+
+void step_machine::call_now()
+{
+    doing_ = doing::calling;
+    make_attempt_data();
+    if (role_ == role::own) {
+        if (auto fresh = own_call_ && !own_call_->detached ? own_call_ : op_.make_call()) own_call_ = std::move(fresh);
+        call_ = own_call_;
+    } else {
+        call_ = role_ == role::reconcile ? op_.make_reconcile() : op_.make_compensate();
+    }
+    if (op_.options().inline_ && role_ == role::own && !call_->as_async()) {
+        call_result r;
+        attempt a(*data_);
+        call_->invoke(a, r);
+        r.commit_ref = data_->commit_ref;
+        took(std::move(r));
+        return;
+    }
+    auto const time = limit();
+    auto const steady = run_.hosted_by().clock().steady();
+    if (!time.is_zero()) {
+        data_->deadline = steady + time.get();
+        timeout_ = run_.second_ticket(*this);
+        run_.hosted_by().arm_in(timeout_, time.get());
+    }
+    announce_ = run_.second_ticket(*this);
+    run_.hosted_by().arm_in(announce_, run_.settings().announce_after);
+    call_ticket_ = run_.second_ticket(*this);
+    run_.call_started(call_ticket_, call_->detached);
+    run_.hosted_by().call_out({call_ticket_, call_, data_, where().place});
+}
+
+void step_machine::disarm()
+{
+    for (auto* t : {&timeout_, &announce_, &pause_, &call_ticket_}) run_.drop_ticket(std::exchange(*t, ticket::none));
+}
+
+void step_machine::due(ticket t)
+{
+    if (t == pause_) {
+        run_.drop_ticket(std::exchange(pause_, ticket::none));
+        attempt_next();
+    } else if (t == announce_) {
+        run_.drop_ticket(std::exchange(announce_, ticket::none));
+        if (doing_ != doing::calling) return;
+        run_.append(entry(entry_kind::started));
+        run_.submit();
+    } else if (t == timeout_) {
+        run_.drop_ticket(std::exchange(timeout_, ticket::none));
+        if (doing_ == doing::calling) timed_out();
+    }
+}
+
+void step_machine::returned(ticket t, call_result r)
+{
+    if (t != call_ticket_) return;
+    disarm();
+    bool const late = doing_ == doing::timed_out;
+    if (doing_ == doing::calling) return took(std::move(r));
+    call_.reset();
+    if (late) {
+        auto then = std::exchange(when_let_go_, nullptr);
+        bool const settles = record_.in_doubt && r.end == call_end::value && r.payload.size() <= run_.settings().max_payload;
+        if (settles) return settle_value(r);  // it arrived before the doubt was decided
+        if (then) then();
+        return;
+    }
+    // It came back while a person is asked about it: a result that arrives before the decision settles the doubt (P26).
+    if (doing_ != doing::asking || r.end != call_end::value || !asked_) return;
+    auto const w = asked_->waitpoint;
+    auto result = std::make_shared<call_result>(std::move(r));
+    run_.add(decide_waitpoint{w, waitpoint_status::withdrawn});
+    run_.unblock("The function returned before the decision.");
+    auto e = entry(entry_kind::step);
+    e.payload = result->payload;
+    e.encoding = result->encoding;
+    e.commit_ref = result->commit_ref;
+    run_.append(std::move(e));
+    run_.submit_and_hold([this, result, w](superseded const* why) {
+        if (why) {
+            if (why->by) woken(*why->by);
+            return;
+        }
+        run_.no_longer_waits(w);
+        if (own_call_) op_.adopt(*own_call_);
+        finished();
+    });
+}
+
+void step_machine::took(call_result r)
+{
+    call_.reset();
+    if (r.end == call_end::value && r.payload.size() > run_.settings().max_payload) {
+        r.end = call_end::unstorable;
+        r.error = {errc::payload_too_large, "", texts::too_large(at_.place, r.payload.size(), run_.settings().max_payload), at_.place, 0};
+        r.payload.clear();
+    }
+    if (r.error.code == errc::store_key && r.end == call_end::threw) {
+        run_.hold("store_key", r.error.message);
+        return;
+    }
+    if (role_ != role::own) {
+        switch (r.end) {
+        case call_end::value: return sub_step_done("done", &r);
+        case call_end::not_done: return sub_step_done("not_done", nullptr);
+        case call_end::unknown: return sub_step_done("unknown", nullptr);
+        default: return failed(r, errc::step_failed);
+        }
+    }
+    if (damaged_) return healed(r);
+    switch (r.end) {
+    case call_end::value: return settle_value(r);
+    case call_end::unstorable: return cannot_store(r);
+    case call_end::permanent: {
+        auto e = r.error;
+        e.attempts = static_cast<std::uint16_t>(attempt_);
+        e.place = at_.place;
+        return settle_failure(std::move(e));
+    }
+    default:
+        if (cancel_wanted_ && (cls_ != effect::non_replayable || r.end == call_end::not_started)) return give_up();
+        return failed(r, errc::step_failed);
+    }
+}
+
+void step_machine::timed_out()
+{
+    // Decided at once, journaled and visible; the body goes on when the function has let go (P26).
+    data_->stop.request_stop();
+    call_result r;
+    r.end = call_end::threw;
+    r.error = {errc::step_timeout, "timeout", texts::timed_out(at_.place, limit()), at_.place, static_cast<std::uint16_t>(attempt_)};
+    {
+        std::lock_guard const lock(data_->guard);
+        r.commit_ref = data_->commit_ref;
+    }
+    if (let_go()) call_.reset();
+    doing_ = doing::timed_out;
+    failed(r, errc::step_timeout);
+}
+
+void step_machine::failed(call_result const& r, errc code)
+{
+    bool const own = role_ == role::own;
+    bool const doubt = own && cls_ == effect::non_replayable && r.end != call_end::not_started;
+    auto e = r.error;
+    if (e.code != errc::step_timeout) e.code = code;
+    e.place = at_.place;
+    e.attempts = static_cast<std::uint16_t>(attempt_);
+    if (!doubt) ++failures_;
+    bool const again = !doubt && r.end != call_end::permanent && failures_ < std::max<int>(retry().max_attempts, 1) &&
+                       attempt_ < most_attempts;
+    bool const running = doing_ == doing::timed_out && !let_go();
+    auto const then = [this, running](std::function<void()> go) {
+        if (running) when_let_go_ = std::move(go);
+        else go();
+    };
+    if (!again && !doubt) {
+        if (own) return then([this, e] { settle_failure(e); });
+        auto sub = entry(entry_kind::step_failed);
+        sub.payload = write_payload(to_payload(e));
+        sub.encoding = encoding::json;
+        run_.append(std::move(sub));
+        run_.submit();
+        return then([this] { sub_step_done("failed", nullptr); });
+    }
+    auto p = to_payload(e);
+    std::optional<time_point> next_at;
+    if (again) next_at = run_.now() + delay_after(retry(), failures_);
+    if (next_at) p.next_at = next_at->time_since_epoch().count();
+    if (doubt) p.in_doubt = true;
+    auto failure = entry(entry_kind::attempt_failed);
+    failure.payload = write_payload(p);
+    failure.encoding = encoding::json;
+    failure.commit_ref = r.commit_ref;
+    run_.append(std::move(failure));
+    run_.submit();
+    record_.last_error = e;
+    record_.commit_ref = r.commit_ref;
+    if (doubt) {
+        // While it may still run, nobody is asked what came of it but a person: its result then settles the matter.
+        record_.in_doubt = true;
+        bool const can_ask_outside = op_.make_reconcile() || op_.make_compensate();
+        if (running && can_ask_outside) {
+            when_let_go_ = [this] { in_doubt(); };
+            return;
+        }
+        return in_doubt();
+    }
+    then([this, next_at] { pause_until(*next_at); });
+}
+
+void step_machine::pause_until(time_point t)
+{
+    if (cancel_wanted_) return give_up();
+    doing_ = doing::pausing;
+    pause_ = run_.second_ticket(*this);
+    run_.hosted_by().arm_at(pause_, t);
+}
+
+// ---- the outcome --------------------------------------------------------------------------------------------------------
+
+void step_machine::settle_value(call_result const& r)
+{
+    auto e = entry(entry_kind::step);
+    e.payload = r.payload;
+    e.encoding = r.encoding;
+    e.commit_ref = r.commit_ref;
+    op_.adopt(*own_call_);
+    settle(std::move(e));
+}
+
+void step_machine::settle_failure(error_detail failure, entry_kind k)
+{
+    auto e = entry(k);
+    e.payload = write_payload(to_payload(failure));
+    e.encoding = encoding::json;
+    op_.fail(error(std::move(failure)));
+    settle(std::move(e));
+}
+
+void step_machine::settle(journal_entry outcome)
+{
+    if (damaged_ && outcome.kind == entry_kind::step) outcome.kind = entry_kind::override_;
+    run_.append(std::move(outcome));
+    run_.submit();
+    finished();
+}
+
+void step_machine::finished()
+{
+    disarm();
+    settled_ = true;
+    doing_ = doing::nothing;
+    if (!starting_) done_.done();  // may destroy this
+}
+
+// ---- cancel and stop ------------------------------------------------------------------------------------------------------
+
+std::optional<waitpoint_id> step_machine::withdrawable() const
+{
+    return doing_ == doing::asking && asked_ ? std::optional(asked_->waitpoint) : std::nullopt;
+}
+
+void step_machine::stop()
+{
+    if (data_) data_->stop.request_stop();
+}
+
+void step_machine::cancel()
+{
+    cancel_wanted_ = true;
+    switch (doing_) {
+    case doing::calling:
+        data_->stop.request_stop();
+        if (let_go()) give_up();
+        return;  // else: what it returns decides
+    case doing::timed_out:
+        when_let_go_ = [this] { give_up(); };
+        return;
+    default:
+        give_up();
+    }
+}
+
+void step_machine::give_up()
+{
+    disarm();
+    bool const doubt = cls_ == effect::non_replayable &&
+                       (record_.in_doubt || doing_ == doing::calling || doing_ == doing::timed_out || doing_ == doing::asking);
+    if (asked_) run_.no_longer_waits(asked_->waitpoint);
+    role_ = role::own;
+    if (doubt) {
+        auto e = entry(entry_kind::abandoned);
+        e.payload = write_payload(to_payload({errc::effect_unknown, "", texts::abandoned(at_.place), at_.place, static_cast<std::uint16_t>(attempt_)}));
+        e.encoding = encoding::json;
+        run_.append(std::move(e));
+    }
+    run_.deliver_cancel(branch_, at_, op_.called().view(), op_);
+    run_.submit();
+    finished();
+}
+
+}  // namespace flow::detail

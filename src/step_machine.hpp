@@ -1,0 +1,103 @@
+// A step that is live: from its first attempt, or from where a crash left it, to its outcome (design, section 3).
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "flow/detail/call.hpp"
+#include "flow/step.hpp"
+#include "src/pending.hpp"
+#include "src/step_record.hpp"
+
+namespace flow::detail {
+
+class step_machine final : public pending {
+public:
+    step_machine(step_base& op, scope& s, completion& c, position at, step_record r, effect cls);
+    ~step_machine() override;
+
+    /// Takes up the step where the record leaves it. True: its outcome is there (an inline function).
+    bool begin();
+    /// The recorded output does not match its hash (P27).
+    bool begin_healing(journal_entry const& damaged, std::vector<journal_entry const*> behind);
+
+    void returned(ticket t, call_result r) override;
+    void due(ticket t) override;
+    void durable() override;
+    void woken(waitpoint_row const& w) override;
+    void cancel() override;
+    std::optional<waitpoint_id> withdrawable() const override;
+    void stop() override;
+
+private:
+    enum class doing : std::uint8_t {
+        nothing,
+        barrier,    ///< waits until all that came before is durable
+        calling,    ///< the function runs
+        timed_out,  ///< it runs, and its time is over: the decision is made, the body waits for it to let go
+        pausing,    ///< before the next attempt
+        asking,     ///< a person decides
+    };
+    /// Which function: the step's own, or what settles a doubt about it.
+    enum class role : std::uint8_t { own, reconcile, compensate };
+
+    // Attempts.
+    void attempt_next();
+    void call_now();
+    void make_attempt_data();
+    void took(call_result r);
+    void timed_out();
+    void failed(call_result const& r, errc code);
+    void pause_until(time_point t);
+
+    // The outcome.
+    void settle(journal_entry outcome);
+    void settle_value(call_result const& r);
+    void settle_failure(error_detail e, entry_kind k = entry_kind::step_failed);
+    void finished();
+
+    // Doubt.
+    void in_doubt();
+    void sub_step(role what);
+    void sub_step_done(std::string fate, call_result const* r);
+    void ask(std::string question, std::vector<std::string> choices);
+    void decided(decision_payload const& d, std::string by, std::string why);
+    void give_up();  ///< the cancel, at this step
+    void cannot_store(call_result const& r);
+
+    void healed(call_result const& r);
+
+    journal_entry entry(entry_kind k) const;
+    position where() const;  ///< of the function that is called: the step's, or the sub-step's
+    std::string role_name() const;
+    retry_policy const& retry() const noexcept { return op_.options().retry; }
+    time_span limit() const noexcept;
+    void disarm();
+    bool let_go() const noexcept { return !call_ || call_->detached; }
+
+    step_base& op_;
+    step_record record_;
+    effect cls_;
+    doing doing_ = doing::nothing;
+    role role_ = role::own;
+    bool starting_ = true;      ///< inside begin(): the outcome is told by its return value
+    bool settled_ = false;
+    bool cancel_wanted_ = false;
+    int attempt_ = 0;           ///< the one made now
+    int failures_ = 0;          ///< counted against the policy: of the step, or of the sub-step
+    int sub_index_ = 0;
+    std::shared_ptr<call> own_call_;  ///< kept for the next attempt
+    std::shared_ptr<call> call_;      ///< out now
+    std::shared_ptr<attempt_data> data_;
+    ticket call_ticket_ = ticket::none, timeout_ = ticket::none, announce_ = ticket::none, pause_ = ticket::none;
+    std::function<void()> when_let_go_;
+    std::optional<intervention_payload> asked_;
+    time_point asked_since_{};
+
+    // Healing.
+    std::optional<journal_entry> damaged_;
+    std::vector<journal_entry const*> behind_;
+};
+
+}  // namespace flow::detail

@@ -1,0 +1,92 @@
+#include "src/step_record.hpp"
+
+#include <algorithm>
+
+namespace flow::detail {
+
+namespace {
+
+void read_sub_step(step_record& r, journal_entry const& e)
+{
+    auto& open = r.unfinished;
+    if (!open) {
+        open = step_record::sub_step{e.name, {}, nullptr, 0};
+        ++r.sub_steps;
+    }
+    switch (e.kind) {
+    case entry_kind::attempt_failed:
+        ++open->attempts_failed;
+        if (auto p = read_payload<failure_payload>(e.payload); p && p->next_at) r.sub_next_at = time_point(duration(*p->next_at));
+        return;
+    case entry_kind::step:
+        open->fate = e.why;
+        break;
+    case entry_kind::step_failed:
+        open->fate = "failed";
+        break;
+    default:
+        return;  // started
+    }
+    open->entry = &e;
+    r.settled.push_back(*std::exchange(open, std::nullopt));
+    r.sub_next_at.reset();
+}
+
+}  // namespace
+
+step_record read_step(std::span<journal_entry const* const> entries, std::string_view path)
+{
+    using enum entry_kind;
+    step_record r;
+    for (auto const* e : entries) {
+        if (e->path != path) {
+            read_sub_step(r, *e);
+            continue;
+        }
+        if (e->cls != effect::none) r.cls = e->cls;
+        if (e->kind != decision) r.decided.reset();
+        switch (e->kind) {
+        case intent:
+            r.attempts_begun = e->attempt;
+            r.in_doubt = true;
+            r.intent_at = e->at;
+            r.next_at.reset();
+            r.settled.clear();
+            break;
+        case started:
+            r.attempts_begun = std::max<int>(r.attempts_begun, e->attempt);
+            break;
+        case attempt_failed: {
+            r.attempts_begun = std::max<int>(r.attempts_begun, e->attempt);
+            auto const p = read_payload<failure_payload>(e->payload);
+            r.in_doubt = p && p->in_doubt.value_or(false);
+            if (!r.in_doubt) ++r.attempts_failed;
+            if (p) {
+                r.last_error = from_payload(*p);
+                r.next_at = p->next_at ? std::optional(time_point(duration(*p->next_at))) : std::nullopt;
+            }
+            r.commit_ref = e->commit_ref;
+            break;
+        }
+        case returned:
+            r.returned = e;
+            r.in_doubt = false;
+            break;
+        case intervention:
+            r.open_intervention = read_payload<intervention_payload>(e->payload);
+            break;
+        case decision:
+            r.open_intervention.reset();
+            r.decided = read_payload<decision_payload>(e->payload);
+            break;
+        case step: case step_failed: case step_skipped: case abandoned: case override_:
+            r.outcome = e;
+            break;
+        default:
+            break;
+        }
+    }
+    return r;
+}
+
+}  // namespace flow::detail

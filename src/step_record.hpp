@@ -1,0 +1,43 @@
+// What the journal says about one step: read once, when its body reaches it.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "flow/journal.hpp"
+#include "src/payloads.hpp"
+
+namespace flow::detail {
+
+struct step_record {
+    journal_entry const* outcome = nullptr;  ///< the newest: step, step_failed, step_skipped, abandoned, override
+    effect cls = effect::none;
+    int attempts_begun = 0;   ///< the highest attempt number seen
+    int attempts_failed = 0;  ///< of those, known to have failed
+    bool in_doubt = false;    ///< the newest attempt may have happened
+    std::optional<error_detail> last_error;
+    std::optional<time_point> next_at;  ///< when the next attempt may begin
+    std::optional<time_point> intent_at;
+    std::string commit_ref;
+    journal_entry const* returned = nullptr;  ///< it happened, its output could not be stored
+
+    /// Its reconcile and compensate calls, in order: "done", "not_done", "unknown", "failed".
+    struct sub_step {
+        std::string name, fate;
+        journal_entry const* entry = nullptr;
+        int attempts_failed = 0;
+    };
+    std::vector<sub_step> settled;       ///< with a fate, since the newest attempt
+    int sub_steps = 0;                   ///< begun in all: the next one's position
+    std::optional<sub_step> unfinished;  ///< begun, or to be tried again
+    std::optional<time_point> sub_next_at;
+
+    std::optional<intervention_payload> open_intervention;
+    std::optional<decision_payload> decided;  ///< the newest decision, if nothing came after it
+};
+
+step_record read_step(std::span<journal_entry const* const> entries, std::string_view path);
+
+}  // namespace flow::detail

@@ -1,0 +1,25 @@
+// Sentences for people about steps in doubt, and the rows that carry them: made here and nowhere else.
+#pragma once
+
+#include <string>
+
+#include "flow/retry.hpp"
+#include "flow/status.hpp"
+#include "flow/store.hpp"
+#include "src/payloads.hpp"
+
+namespace flow::detail::texts {
+
+std::string timed_out(std::string const& place, time_span limit);
+std::string too_large(std::string const& place, std::size_t bytes, std::size_t limit);
+std::string in_doubt(std::string const& place, std::string const& why);
+std::string unstorable(std::string const& place);
+std::string abandoned(std::string const& place);
+std::string damaged(std::string const& place, std::string const& seq);
+std::string differs(std::string const& place);
+
+/// The waitpoint only a person's decision completes.
+waitpoint_row intervention_waitpoint(run_id run, intervention_payload const& p, std::string const& place, time_point now);
+wait_reason asks(intervention_payload const& p, std::string const& place, time_point since);
+
+}  // namespace flow::detail::texts

@@ -1,0 +1,279 @@
+#include "flow/token.hpp"
+
+#include <algorithm>
+
+#include "src/payloads.hpp"
+#include "src/pending.hpp"
+
+namespace flow::detail {
+
+namespace {
+
+waitpoint_row token_row(run& r, waitpoint_id id, position const& at, std::string_view name, std::string_view shape, bool strict)
+{
+    waitpoint_row w;
+    w.id = id;
+    w.run = r.row().id;
+    w.type = waitpoint_type::manual;
+    w.purpose = waitpoint_purpose::token;
+    w.name = name;
+    w.place = at.place;
+    w.shape = shape;
+    w.created_at = r.now();
+    w.options = strict ? R"({"strict":true})" : "";
+    return w;
+}
+
+time_point limit_from(time_point now, wait_limit limit)
+{
+    if (!limit.is_set()) return never;
+    return limit.get() > duration::max() - now.time_since_epoch() ? never : now + limit.get();
+}
+
+}  // namespace
+
+outcome<void> make_token_base::accept(encoding, std::string_view payload)
+{
+    auto const id = payload.size() > 2 ? parse_uuid(payload.substr(1, payload.size() - 2)) : std::nullopt;
+    if (!id) return error(errc::undecodable, "expected a token's id");
+    id_ = waitpoint_id{*id};
+    return {};
+}
+
+bool make_token_base::start(scope& s, completion&)
+{
+    auto& r = s.owner();
+    auto const at = s.next(name_.view());
+    std::span<journal_entry const* const> entries;
+    auto const what = r.find(s, at, {entry_kind::token, name_.view(), effect::none, {}, answer_()}, *this, entries);
+    if (what == run::found::stopped) return false;
+    if (what == run::found::finished) return true;
+    if (what == run::found::recorded) {
+        auto const text = r.intact_payload(*entries.back());
+        if (!text || !accept(encoding::json, *text)) {
+            r.hold("corrupt", "the recorded token at " + at.place + " is damaged (payload)");
+            return false;
+        }
+        r.consumed();
+        return true;
+    }
+    if (!r.go_live()) return false;
+
+    uuid id;
+    r.hosted_by().fill_random(id.bytes);
+    id_ = waitpoint_id{id};
+    auto const secret = r.hosted_by().secrets()(id_);
+    if (!secret) {
+        r.hold("store_key", secret.error().message());
+        return false;
+    }
+    auto row = token_row(r, id_, at, name_.view(), answer_(), options_.strict);
+    row.secret_hash = sha256(*secret);
+    row.due_at = limit_from(r.now(), options_.lifetime);
+    r.remember_due(id_, row.due_at);
+    auto e = r.make(entry_kind::token, at);
+    e.name = name_.view();
+    e.shape_out = answer_();
+    e.payload = '"' + to_string(id_) + '"';
+    e.encoding = encoding::json;
+    r.append(std::move(e));
+    r.add(insert_waitpoint{std::move(row)});
+    r.submit();
+    return true;
+}
+
+namespace {
+
+/// A wait that is not over.
+class waiting final : public pending {
+public:
+    waiting(wait_base& op, scope& s, completion& c, position at, wait_payload w)
+        : pending(s, c, std::move(at)), op_(op), on_(w)
+    {
+    }
+
+    /// True: it is over already.
+    bool begin(bool fresh)
+    {
+        run_.wait_for(on_.waitpoint, *this);
+        auto const own_limit = on_.due_at ? time_point(duration(*on_.due_at)) : never;
+        auto const lifetime = run_.token_due(on_.waitpoint);
+        due_at_ = std::min(own_limit, lifetime);
+        token_ends_ = on_.made_here || lifetime <= own_limit;
+        if (fresh) {
+            auto e = entry(entry_kind::wait);
+            e.payload = write_payload(on_);
+            e.encoding = encoding::json;
+            run_.append(std::move(e));
+            if (on_.made_here) {
+                auto row = token_row(run_, on_.waitpoint, at_, op_.called().view(), op_.shape(), op_.options().strict);
+                row.due_at = due_at_;
+                run_.add(insert_waitpoint{std::move(row)});
+            }
+            run_.add(add_edge{on_.waitpoint, at_.path, at_.place});
+        }
+        wait_reason reason;
+        reason.type = wait_reason::kind::external;
+        reason.id = to_string(on_.waitpoint);
+        reason.name = at_.place;
+        reason.since = run_.now();
+        reason.until = due_at_;
+        run_.block(reason);
+        run_.submit();
+        if (auto const* known = run_.known(on_.waitpoint); known && known->status != waitpoint_status::pending) woken(*known);
+        else if (due_at_ != never) run_.hosted_by().arm_at(self_, due_at_);
+        starting_ = false;
+        return over_;
+    }
+
+    void woken(waitpoint_row const& w) override
+    {
+        if (over_) return;
+        auto e = entry(w.status == waitpoint_status::completed && !w.output_is_error ? entry_kind::waited : entry_kind::wait_failed);
+        e.by = w.by;
+        e.why = w.why;
+        e.encoding = encoding::json;
+        std::string const who = w.by.empty() ? "somebody" : w.by;
+        if (e.kind == entry_kind::waited) {
+            if (auto const ok = op_.accept(w.output_encoding, w.output); !ok) {
+                run_.hold("undecodable", "the answer to " + at_.place + " does not fit its type: " + ok.error().message());
+                return;
+            }
+            e.payload = w.output;
+            e.encoding = w.output_encoding;
+        } else {
+            auto d = failure(w);
+            e.payload = write_payload(to_payload(d));
+            op_.fail(error(std::move(d)));
+        }
+        run_.append(std::move(e));
+        run_.add(take_waitpoint{w.id});
+        run_.unblock(w.status == waitpoint_status::completed ? "Run was continued: " + who + " completed " + at_.place + "."
+                                                             : "Run was continued: " + at_.place + " timed out.");
+        run_.submit();
+        end();
+    }
+
+    void due(ticket) override
+    {
+        if (over_) return;
+        waitpoint_row timed_out;
+        timed_out.status = waitpoint_status::timed_out;
+        auto d = failure(timed_out);
+        auto e = entry(entry_kind::wait_failed);
+        e.encoding = encoding::json;
+        e.payload = write_payload(to_payload(d));
+        run_.append(std::move(e));
+        if (token_ends_) run_.add(decide_waitpoint{on_.waitpoint, waitpoint_status::timed_out});
+        else run_.add(leave_waitpoint{on_.waitpoint});
+        run_.unblock("Run was continued: " + at_.place + " timed out.");
+        run_.submit_and_hold([this, d](superseded const* why) {
+            if (why) {  // answered first
+                if (why->by) woken(*why->by);
+                return;
+            }
+            op_.fail(error(d));
+            end();
+        });
+    }
+
+    std::optional<waitpoint_id> withdrawable() const override
+    {
+        return over_ ? std::nullopt : std::optional(on_.waitpoint);
+    }
+    void cancel() override
+    {
+        if (over_) return;
+        run_.deliver_cancel(branch_, at_, op_.called().view(), op_);
+        run_.submit();
+        end();
+    }
+
+private:
+    void end()
+    {
+        over_ = true;
+        run_.no_longer_waits(on_.waitpoint);
+        if (!starting_) done_.done();
+    }
+
+    journal_entry entry(entry_kind k) const
+    {
+        auto e = run_.make(k, at_);
+        e.name = op_.called().view();
+        e.shape_out = op_.shape();
+        return e;
+    }
+    error_detail failure(waitpoint_row const& w) const
+    {
+        if (w.output_is_error) return {errc::step_failed, "", w.output, at_.place, 0};
+        if (w.status == waitpoint_status::withdrawn) return {errc::token_ended, "", at_.place + " was withdrawn", at_.place, 0};
+        return {errc::wait_timeout, "", "nobody completed " + at_.place + " in time", at_.place, 0};
+    }
+
+    wait_base& op_;
+    wait_payload on_;
+    time_point due_at_ = never;
+    bool token_ends_ = false;  ///< at due_at_ the token itself is over, not only this wait for it
+    bool starting_ = true;     ///< inside begin(): the end is told by its return value
+    bool over_ = false;
+};
+
+}  // namespace
+
+bool wait_base::start(scope& s, completion& c)
+{
+    auto& r = s.owner();
+    auto at = s.next(name_.view());
+    std::span<journal_entry const* const> entries;
+    auto const what = r.find(s, at, {entry_kind::waited, name_.view(), effect::none, {}, shape()}, *this, entries);
+    if (what == run::found::stopped) return false;
+    if (what == run::found::finished) return true;
+
+    wait_payload on;
+    bool fresh = true;
+    if (what == run::found::recorded) {
+        auto const& last = *entries.back();
+        if (last.kind == entry_kind::waited || last.kind == entry_kind::wait_failed) {
+            auto const text = r.intact_payload(last);
+            if (!text) {
+                r.hold("corrupt", "the recorded answer to " + at.place + " (entry " +
+                                      std::to_string(static_cast<std::int64_t>(last.seq)) + ") is damaged (payload)");
+                return false;
+            }
+            if (last.kind == entry_kind::wait_failed) {
+                auto const p = read_payload<failure_payload>(*text);
+                fail(error(p ? from_payload(*p) : error_detail{errc::wait_timeout, "", "", at.place, 0}));
+            } else if (auto const ok = accept(last.encoding, *text); !ok) {
+                r.hold("undecodable", "the stored answer to " + at.place + " no longer fits its type: " + ok.error().message() +
+                                          ". Make the type read it again, then: flow resume " + to_string(r.row().id));
+                return false;
+            }
+            r.consumed();
+            return true;
+        }
+        if (auto p = read_payload<wait_payload>(entries.front()->payload)) on = *p;
+        fresh = false;
+    }
+    if (!r.go_live()) return false;
+    if (!fresh) {
+        r.consumed();
+    } else {
+        on.made_here = !id_;
+        if (id_) {
+            on.waitpoint = *id_;
+        } else {
+            uuid id;
+            r.hosted_by().fill_random(id.bytes);
+            on.waitpoint = waitpoint_id{id};
+        }
+        auto const until = limit_from(r.now(), options_.timeout);
+        if (until != never) on.due_at = until.time_since_epoch().count();
+    }
+    auto waiter = std::make_unique<waiting>(*this, s, c, std::move(at), on);
+    auto& p = *waiter;
+    live = pending_ptr(waiter.release());
+    return p.begin(fresh);
+}
+
+}  // namespace flow::detail

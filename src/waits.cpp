@@ -1,0 +1,28 @@
+#include "src/waits.hpp"
+
+namespace flow::detail {
+
+completion_answer judge(waitpoint_row const& w, completion const& what)
+{
+    // First of all, so that without the secret nothing is learnt.
+    if (what.secret_hash && (w.secret_hash.is_none() || *what.secret_hash != w.secret_hash))
+        return completion_answer::wrong_secret;
+    if (w.type != waitpoint_type::manual) return completion_answer::not_permitted;
+    switch (w.status) {
+    case waitpoint_status::pending: break;
+    case waitpoint_status::timed_out: return completion_answer::timed_out;
+    case waitpoint_status::withdrawn: return completion_answer::withdrawn;
+    case waitpoint_status::completed:
+        return w.output == what.output && w.output_encoding == what.encoding && w.output_is_error == what.is_error
+                   ? completion_answer::already_same
+                   : completion_answer::already_other;
+    }
+    return completion_answer::completed;
+}
+
+waitpoint_status fate_when_due(waitpoint_type type) noexcept
+{
+    return type == waitpoint_type::datetime ? waitpoint_status::completed : waitpoint_status::timed_out;
+}
+
+}  // namespace flow::detail

@@ -1,0 +1,14 @@
+// What becomes of a waitpoint: decided here for every store, written by them under their locks.
+#pragma once
+
+#include "flow/store.hpp"
+
+namespace flow::detail {
+
+/// What a completion from outside finds; `completed`: it may be written.
+completion_answer judge(waitpoint_row const& w, completion const& what);
+
+/// A timer that falls due is completed; everything else times out.
+waitpoint_status fate_when_due(waitpoint_type type) noexcept;
+
+}  // namespace flow::detail
