@@ -168,6 +168,7 @@ poll_result engine_core::poll(std::chrono::microseconds budget)
             look = std::exchange(look_, false);
         }
         look_around(look);
+        did = did || look;
         while (threads.run_one()) {
             did = true;
             if (left() <= left().zero()) break;

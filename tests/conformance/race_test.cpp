@@ -1,0 +1,172 @@
+// Two transactions at once, one stopped inside by its probe (field cases PR-03, PR-04). A store that makes the other wait
+// passes: then the other comes second.
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+
+#include <catch2/catch.hpp>
+
+#include "flow/store_reader.hpp"
+#include "support/runs.hpp"
+#include "support/stores.hpp"
+
+using namespace flow;
+using namespace flow::test;
+
+namespace {
+
+/// Stops the first transaction of one call at one point until the other has had its time.
+class meeting {
+public:
+    meeting(std::string call, probe_point point) : call_(std::move(call)), point_(point) {}
+
+    flow::probe probe()
+    {
+        return [this](std::string_view call, probe_point point) {
+            std::unique_lock lock(mutex_);
+            if (!armed_ || call != call_ || point != point_) return;
+            armed_ = false;
+            inside_ = true;
+            changed_.notify_all();
+            // The other may be waiting for our locks: then it will not be done in time, and must come second.
+            changed_.wait_for(lock, std::chrono::milliseconds{100}, [&] { return other_done_; });
+        };
+    }
+    void arm()
+    {
+        std::scoped_lock lock(mutex_);
+        armed_ = true;
+    }
+    /// Returns once the first stands inside its transaction.
+    bool wait_inside()
+    {
+        std::unique_lock lock(mutex_);
+        return changed_.wait_for(lock, std::chrono::seconds{10}, [&] { return inside_; });
+    }
+    void other_done()
+    {
+        std::scoped_lock lock(mutex_);
+        other_done_ = true;
+        changed_.notify_all();
+    }
+
+private:
+    std::string const call_;
+    probe_point const point_;
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    bool armed_ = false, inside_ = false, other_done_ = false;
+};
+
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("PR-03: a wait registered while its completion is open wakes, either way round", "[store][wait][race]", every_store)
+{
+    bool const register_first = GENERATE(true, false);
+    auto const point = GENERATE(probe_point::locked, probe_point::written, probe_point::before_commit);
+    meeting m(register_first ? "apply" : "complete", point);
+    TestType place(m.probe());
+    auto const other = place.again();
+    auto& store = *place.store;
+    auto const owner = some_owner(store);
+    auto run = start_and_claim(store, owner);
+    auto const token = some_token();
+    auto making = run.steps();
+    making.effects.push_back(insert_waitpoint{token});
+    applied(store, run, making);
+    auto registering = run.change(status_event::block);
+    registering.effects.push_back(add_edge{token.id, "1", "approve#0"});
+
+    m.arm();
+    answer told;
+    std::thread first([&] {
+        if (register_first)
+            told = store.apply({&registering, 1}, std::chrono::seconds{5}).value().front();
+        else
+            (void)store.complete(some_completion(token.id)).value();
+    });
+    REQUIRE(m.wait_inside());
+    std::thread second([&] {
+        if (register_first)
+            (void)other->complete(some_completion(token.id)).value();
+        else
+            told = other->apply({&registering, 1}, std::chrono::seconds{5}).value().front();
+        m.other_done();
+    });
+    first.join();
+    second.join();
+    CHECK(told.kind == answer_kind::applied);
+    CHECK(store.reader().waitpoint(token.id).value()->status == waitpoint_status::completed);
+    CHECK(store.look(owner, 10).value().size() == 1);
+}
+
+TEMPLATE_LIST_TEST_CASE("PR-03: a run that parks while its token is completed is queued", "[store][wait][race]", every_store)
+{
+    bool const park_first = GENERATE(true, false);
+    auto const point = GENERATE(probe_point::locked, probe_point::written, probe_point::before_commit);
+    meeting m(park_first ? "apply" : "complete", point);
+    TestType place(m.probe());
+    auto const other = place.again();
+    auto& store = *place.store;
+    auto run = start_and_claim(store, some_owner(store));
+    auto const token = some_token();
+    auto g = run.change(status_event::block);
+    g.effects = {insert_waitpoint{token}, add_edge{token.id, "1", "approve#0"}};
+    applied(store, run, g);
+    auto const parking = run.change(status_event::suspend, true);
+
+    m.arm();
+    answer told;
+    auto const park_it = [&](flow::store& s) { told = s.apply({&parking, 1}, std::chrono::seconds{5}).value().front(); };
+    auto const complete_it = [&](flow::store& s) { (void)s.complete(some_completion(token.id)).value(); };
+    std::thread first([&] { park_first ? park_it(store) : complete_it(store); });
+    REQUIRE(m.wait_inside());
+    std::thread second([&] {
+        park_first ? complete_it(*other) : park_it(*other);
+        m.other_done();
+    });
+    first.join();
+    second.join();
+    auto const queued = store.scan(at(9), 10).value();
+    if (told.kind == answer_kind::applied)
+        CHECK(queued == 1);
+    else
+        CHECK(told.kind == answer_kind::superseded);
+}
+
+TEMPLATE_LIST_TEST_CASE("PR-04: a takeover between a group's fence and its commit, never both", "[store][fencing][race]", every_store)
+{
+    bool const group_first = GENERATE(true, false);
+    auto const point = GENERATE(probe_point::locked, probe_point::written, probe_point::before_commit);
+    meeting m(group_first ? "apply" : "claim", point);
+    TestType place(m.probe());
+    auto const other = place.again();
+    auto& store = *place.store;
+    auto const alice = some_owner(store), bob = some_owner(*other);
+    auto run = start_and_claim(store, alice);
+    auto const g = run.steps();
+    store.retire_owner(alice);
+    workflow_version const w{"greeting", 1};
+
+    m.arm();
+    answer told;
+    std::vector<claimed> taken;
+    auto const write = [&](flow::store& s) { told = s.apply({&g, 1}, std::chrono::seconds{5}).value().front(); };
+    auto const take = [&](flow::store& s) { taken = s.claim({bob, {&w, 1}, 10, at(3)}).value(); };
+    std::thread first([&] { group_first ? write(store) : take(store); });
+    REQUIRE(m.wait_inside());
+    std::thread second([&] {
+        group_first ? take(*other) : write(*other);
+        m.other_done();
+    });
+    first.join();
+    second.join();
+    REQUIRE(taken.size() == 1);
+    auto const entries = store.load(run.id()).value()->entries;
+    bool const stands = std::count(entries.begin(), entries.end(), g.entries[0]) == 1;
+    CHECK(stands == (told.kind == answer_kind::applied));
+    if (!stands) CHECK(told.kind == answer_kind::fenced);
+    // Whatever came first, the new holder's journal goes on without a gap.
+    auto second_holder = hold(store, taken[0]);
+    applied(store, second_holder, second_holder.steps());
+}

@@ -1,0 +1,93 @@
+#include <catch2/catch.hpp>
+
+#include "flow/store_reader.hpp"
+#include "support/runs.hpp"
+#include "support/stores.hpp"
+
+using namespace flow;
+using namespace flow::test;
+
+TEMPLATE_LIST_TEST_CASE("lists are filtered and paged, newest first", "[store][reader]", every_store)
+{
+    TestType place;
+    auto& store = *place.store;
+    std::vector<run_id> ids;
+    for (int i = 0; i < 10; ++i) {
+        auto r = some_run(i % 2 ? "greeting" : "farewell");
+        r.at = r.due_at = at(i);
+        if (i >= 8) r.tenant = "acme";
+        ids.push_back(r.id);
+        REQUIRE(store.start(r).value().answer == start_answer::started);
+    }
+    auto& reader = store.reader();
+    run_filter filter;
+    filter.limit = 4;
+    auto page = reader.runs(filter).value();
+    REQUIRE(page.size() == 4);
+    CHECK(page[0].id == ids[9]);
+    CHECK(page[3].id == ids[6]);
+    filter.before = page.back().id;
+    page = reader.runs(filter).value();
+    CHECK(page[0].id == ids[5]);
+
+    filter = {};
+    filter.workflow = "greeting";
+    CHECK(reader.runs(filter).value().size() == 5);
+    filter.tenant = "acme";
+    CHECK(reader.runs(filter).value().size() == 1);
+    filter = {};
+    filter.since = at(7);
+    CHECK(reader.runs(filter).value().size() == 3);
+    filter = {};
+    filter.status = run_status::running;
+    CHECK(reader.runs(filter).value().empty());
+    auto run = hold(store, claim_all(store, some_owner(store), {{"greeting", 1}}, 1).at(0));
+    CHECK(reader.runs(filter).value().size() == 1);
+
+    auto const token = park(store, run);
+    CHECK(reader.waitpoints({}).value().size() == 1);
+    waitpoint_filter waits;
+    waits.run = run.id();
+    waits.status = waitpoint_status::pending;
+    waits.purpose = waitpoint_purpose::token;
+    CHECK(reader.waitpoints(waits).value().size() == 1);
+    waits.purpose = waitpoint_purpose::timer;
+    CHECK(reader.waitpoints(waits).value().empty());
+    CHECK(reader.waitpoint(token.id).value()->run == run.id());
+    CHECK_FALSE(reader.waitpoint({fresh_uuid()}).value());
+    CHECK_FALSE(reader.run({fresh_uuid()}).value());
+    CHECK_FALSE(store.load({fresh_uuid()}).value());
+}
+
+TEMPLATE_LIST_TEST_CASE("a run is found by the beginning of its id", "[store][reader]", every_store)
+{
+    TestType place;
+    auto a = some_run(), b = some_run();
+    a.id = {*parse_uuid("01900000-0000-7000-8000-0000000000aa")};
+    b.id = {*parse_uuid("01900000-0000-7000-8000-0000000000ab")};
+    REQUIRE(place.store->start(a).value().answer == start_answer::started);
+    REQUIRE(place.store->start(b).value().answer == start_answer::started);
+    auto& reader = place.store->reader();
+    CHECK(reader.runs_like("0190").value().size() == 2);
+    CHECK(reader.runs_like("01900000-0000-7000-8000-0000000000ab").value().size() == 1);
+    CHECK(reader.runs_like("01900000-0000-7000-8000-0000000000AA").value().size() == 1);
+    CHECK(reader.runs_like("02").value().empty());
+    CHECK(reader.runs_like("").value().empty());
+    CHECK(reader.runs_like("%").value().empty());
+}
+
+TEMPLATE_LIST_TEST_CASE("a long journal is appended and loaded in time linear in its length", "[store][load][slow]", every_store)
+{
+    TestType place;
+    auto run = start_and_claim(*place.store, some_owner(*place.store));
+    auto const append = [&](int groups) {
+        auto const begin = std::chrono::steady_clock::now();
+        for (int i = 0; i < groups; ++i) applied(*place.store, run, run.steps(1000));
+        return std::chrono::steady_clock::now() - begin;
+    };
+    auto const first = append(20);
+    append(60);
+    auto const last = append(20);
+    CHECK(last < 5 * first + std::chrono::milliseconds{200});
+    CHECK(place.store->load(run.id()).value()->entries.size() == 100'003);
+}

@@ -1,0 +1,52 @@
+// The stores a suite is run against: each a place for one store's data, with a store open on it.
+//
+//     TEMPLATE_LIST_TEST_CASE("…", "[store]", every_store)
+//     {
+//         TestType place;
+//         flow::store& store = *place.store;
+#pragma once
+
+#include <tuple>
+
+#include "flow/stores.hpp"
+#include "support/temp_dir.hpp"
+
+namespace flow::test {
+
+class memory_stores {
+public:
+    explicit memory_stores(flow::probe probe = {}) : store(flow::memory({std::move(probe)})) {}
+
+    /// Another handle on the same data: in memory there is only the one.
+    store_ptr again(flow::probe = {}) const { return store; }
+
+    static constexpr bool on_disk = false;
+    store_ptr const store;
+};
+
+class sqlite_stores {
+public:
+    explicit sqlite_stores(flow::probe probe = {}) : file(dir_.file("flow.db")), store(again(std::move(probe))) {}
+
+    /// Another store object on the same file, as another process would have.
+    store_ptr again(flow::probe probe = {}) const
+    {
+        sqlite_options options;
+        options.synchronous = sqlite_options::sync::normal;  // the tests count rows, not what survives a power cut
+        options.probe = std::move(probe);
+        return flow::sqlite(file, options);
+    }
+
+    static constexpr bool on_disk = true;
+
+private:
+    temp_dir dir_;
+
+public:
+    std::string const file;
+    store_ptr const store;
+};
+
+using every_store = std::tuple<memory_stores, sqlite_stores>;
+
+}  // namespace flow::test
