@@ -112,9 +112,9 @@ public:
     /// Completes a token as its sender would, with its secret. One error for an unknown token, a wrong secret and another
     /// run's: unknown_token. already completed with the same value: no error; with another: token_conflict. token_ended.
     template <class T>
-    void complete(token<T> const& which, std::string_view secret, T const& value)
+    void complete(token<T> const& which, token_secret const& secret, T const& value)
     {
-        complete_json(which.id(), encoded(value), secret);
+        complete_json(which.id(), encoded(value), secret.text());
     }
     /// As an operator.
     template <class T>

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 #include "flow/codec.hpp"
 #include "flow/detail/operation.hpp"
@@ -14,6 +15,17 @@
 #include "flow/sleep.hpp"
 
 namespace flow {
+
+/// What must be shown to complete a token from outside. A type of its own, so that it is not printed or logged by accident.
+class token_secret {
+public:
+    explicit token_secret(std::string text) : text_(std::move(text)) {}
+    /// 64 hexadecimal digits, to be sent out by a step.
+    std::string const& text() const noexcept { return text_; }
+
+private:
+    std::string text_;
+};
 
 /// A wait that somebody outside ends, with a T. A value: copy it, keep it in results; it is stored as its id.
 template <class T>
@@ -25,10 +37,10 @@ public:
     /// Unguessable: 128 random bits, the same after every restart.
     waitpoint_id id() const noexcept { return id_; }
 
-    /// What must be shown to complete it from outside: derived from the store's key and the id, stored nowhere (P39). Send it by a
+    /// Its secret: derived from the store's key and the id, stored nowhere (P39). Send it by a
     /// step; do not return it from one. Only inside a workflow body or the function of a step that it awaits.
     /// Throws flow::error(usage) elsewhere.
-    std::string secret() const;
+    token_secret secret() const;
 
     friend bool operator==(token const&, token const&) = default;
 
@@ -155,9 +167,9 @@ private:
 }  // namespace detail
 
 template <class T>
-std::string token<T>::secret() const
+token_secret token<T>::secret() const
 {
-    return detail::secret_here(id_);
+    return token_secret(detail::secret_here(id_));
 }
 
 /// Makes a token that the next steps can send out. Same id after every restart. The run does not wait yet.

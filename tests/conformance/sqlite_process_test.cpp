@@ -1,5 +1,6 @@
 // Several processes on one file. A child opens a store of its own and ends by _exit.
 #include <csignal>
+#include <cstdio>
 #include <filesystem>
 
 #include <sys/wait.h>
@@ -26,7 +27,8 @@ pid_t child(Body const& body)
         int code = 1;
         try {
             code = body();
-        } catch (...) {
+        } catch (std::exception const& e) {
+            std::fprintf(stderr, "child: %s\n", e.what());
         }
         ::_exit(code);
     }

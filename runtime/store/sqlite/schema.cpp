@@ -146,7 +146,7 @@ void insist(std::chrono::steady_clock::time_point deadline, F const& f)
     throw refusal(errc::store_foreign, file + " holds something else than a flow database");
 }
 
-/// True: the tables are there. False: the file is empty.
+/// True: the tables are there. False: the file is empty. In a transaction: another process may be making them.
 bool is_ours(connection& c, std::string const& file)
 {
     auto const id = c.number("pragma application_id");
@@ -159,6 +159,31 @@ bool is_ours(connection& c, std::string const& file)
     }
     if (id != 0 || version != 0 || c.number("select count(*) from sqlite_schema") != 0) foreign(file);
     return false;
+}
+
+template <class F>
+void in_transaction(connection& c, char const* begin, F const& f)
+{
+    c.run(begin);
+    try {
+        f();
+        c.run("commit");
+    } catch (...) {
+        if (c.in_transaction()) c.run("rollback");
+        throw;
+    }
+}
+
+void make(connection& c, digest const& key_fingerprint)
+{
+    std::string sql = tables;
+    constexpr std::string_view mark = "@STATUS_CHECK@";
+    sql.replace(sql.find(mark), mark.size(), status_check());
+    c.run(sql);
+    c.run("pragma application_id = " + std::to_string(application_id));
+    c.run("pragma user_version = " + std::to_string(schema_version));
+    auto insert = c.prepare("insert into meta(name, value) values ('key_fingerprint', ?)");
+    (insert << key_fingerprint).run();
 }
 
 }  // namespace
@@ -182,27 +207,16 @@ void prepare_schema(connection& c, std::string const& file, digest (*make_key)(s
                     std::chrono::steady_clock::time_point deadline)
 {
     bool ours = false;
-    insist(deadline, [&] { ours = is_ours(c, file); });
+    insist(deadline, [&] {
+        in_transaction(c, "begin", [&] { ours = is_ours(c, file); });
+    });
     if (!ours) {
         // Before the file is put into WAL mode: so its first page has our number from the first commit on.
-        insist(deadline, [&] { c.run("begin immediate"); });
-        try {
-            if (!is_ours(c, file)) {
-                std::string sql = tables;
-                constexpr std::string_view mark = "@STATUS_CHECK@";
-                sql.replace(sql.find(mark), mark.size(), status_check());
-                c.run(sql);
-                c.run("pragma application_id = " + std::to_string(application_id));
-                c.run("pragma user_version = " + std::to_string(schema_version));
-                auto const fingerprint = make_key(key_file);
-                auto insert = c.prepare("insert into meta(name, value) values ('key_fingerprint', ?)");
-                (insert << fingerprint).run();
-            }
-            insist(deadline, [&] { c.run("commit"); });
-        } catch (...) {
-            if (c.in_transaction()) c.run("rollback");
-            throw;
-        }
+        insist(deadline, [&] {
+            in_transaction(c, "begin immediate", [&] {
+                if (!is_ours(c, file)) make(c, make_key(key_file));
+            });
+        });
     }
     insist(deadline, [&] {
         auto r = c.prepare("pragma journal_mode = wal");
