@@ -14,6 +14,7 @@ class view_maker {
 public:
     void read(journal_entry const& e);
     std::vector<step_view> take() { return std::move(steps_); }
+    std::vector<happening> take_happened() { return std::move(happened_); }
 
 private:
     step_view& at(journal_entry const& e)
@@ -31,20 +32,66 @@ private:
         s.attempts = std::max<int>(s.attempts, e.attempt);
         return s;
     }
+    /// The outcome of a step, of whatever kind.
+    step_view& ended(journal_entry const& e, step_status how)
+    {
+        auto& s = at(e);
+        s.status = how;
+        s.ended_at = e.at;
+        s.next_at = never;
+        s.entry = e.seq;
+        return s;
+    }
+    void tell(journal_entry const& e);
+
     std::vector<step_view> steps_;
+    std::vector<happening> happened_;
     std::map<std::string, std::size_t> index_;
 };
+
+void view_maker::tell(journal_entry const& e)
+{
+    using enum entry_kind;
+    std::string text;
+    switch (e.kind) {
+    case snapshot:  // its `why` is the sentence, not somebody's reason
+        happened_.push_back({e.seq, e.at, e.why, e.by, {}});
+        return;
+    case request: text = "It was asked to " + e.name + "."; break;
+    case waited: text = e.place + " was answered."; break;
+    case decision: {
+        auto const p = read_payload<decision_payload>(e.payload);
+        text = (e.place.empty() ? "The run" : e.place) + " was decided" + (p ? ": " + p->choice : std::string()) + ".";
+        break;
+    }
+    case override_: text = "The outcome of " + e.place + " was set."; break;
+    case healed: text = "The damaged output of " + e.place + " was made again."; break;
+    case void_: text = "Part of what was recorded no longer counts."; break;
+    case abandoned: text = e.place + " was given up: it is not known whether it happened."; break;
+    default: return;
+    }
+    happened_.push_back({e.seq, e.at, std::move(text), e.by, e.why});
+}
 
 void view_maker::read(journal_entry const& e)
 {
     using enum entry_kind;
+    tell(e);
     switch (e.kind) {
     case intent:
-    case started: at(e).status = step_status::running; return;
+    case started: {
+        auto& s = at(e);
+        s.status = step_status::running;
+        s.next_at = never;
+        return;
+    }
     case attempt_failed: {
         auto& s = at(e);
         s.status = step_status::running;
-        if (auto const p = read_payload<failure_payload>(e.payload)) s.error = p->message;
+        if (auto const p = read_payload<failure_payload>(e.payload)) {
+            s.error = p->message;
+            s.next_at = p->next_at ? time_point(duration(*p->next_at)) : never;
+        }
         if (!e.commit_ref.empty()) s.commit_ref = e.commit_ref;
         return;
     }
@@ -56,36 +103,35 @@ void view_maker::read(journal_entry const& e)
     }
     case step:
     case override_: {
-        auto& s = at(e);
-        s.status = step_status::completed;
-        s.ended_at = e.at;
+        auto& s = ended(e, step_status::completed);
         s.output = e.payload;
+        s.output_encoding = e.encoding;
+        s.output_in_blob = e.in_blob;
         s.error.clear();
         if (!e.commit_ref.empty()) s.commit_ref = e.commit_ref;
-        s.entry = e.seq;
         return;
     }
     case step_failed:
     case abandoned: {
-        auto& s = at(e);
-        s.status = step_status::failed;
-        s.ended_at = e.at;
+        auto& s = ended(e, step_status::failed);
         if (auto const p = read_payload<failure_payload>(e.payload)) s.error = p->message;
-        s.entry = e.seq;
         return;
     }
-    case step_skipped: {
-        auto& s = at(e);
-        s.status = step_status::skipped;
-        s.ended_at = e.at;
-        s.entry = e.seq;
-        return;
-    }
+    case step_skipped: ended(e, step_status::skipped); return;
     default: return;
     }
 }
 
-std::string doing_of(run_row const& row, std::vector<step_view> const& steps, wait_reason const& w)
+/// Where the waitpoint that is waited for was made: a token may be waited for elsewhere.
+std::string awaited_place(wait_reason const& w, std::vector<open_wait> const& open)
+{
+    for (auto const& o : open)
+        if (to_string(o.row.id) == w.id) return o.row.place;
+    return w.name;
+}
+
+std::string doing_of(run_row const& row, std::vector<step_view> const& steps, wait_reason const& w,
+                     std::vector<open_wait> const& open)
 {
     auto const active = std::find_if(steps.rbegin(), steps.rend(), [](auto const& s) { return s.status == step_status::running; });
     using enum run_status;
@@ -93,13 +139,20 @@ std::string doing_of(run_row const& row, std::vector<step_view> const& steps, wa
     case created: return "It waits for its start time.";
     case queued: return "It stands in the queue: an engine that has registered \"" + row.workflow + "\" version " +
                         std::to_string(row.version) + " will take it.";
-    case waiting: return w.detail.empty() ? "It waits at " + w.name + "." : w.detail;
+    case waiting:
+        if (!w.detail.empty()) return w.detail;
+        if (w.type == wait_reason::kind::external) return "It waits for somebody to complete " + awaited_place(w, open) + ".";
+        if (w.type == wait_reason::kind::timer) return "It sleeps at " + w.name + " until " + to_string(w.until) + ".";
+        return "It waits at " + w.name + ".";
     case paused: return "It is paused.";
     case held: return "It is held: " + w.detail;
     case cancelling: return "It is being cancelled: its clean-up runs.";
     case run_status::running: break;
     default: return "It has ended.";
     }
+    if (active != steps.rend() && active->next_at != never)
+        return "Attempt " + std::to_string(active->attempts) + " of step " + active->place + " failed; the next is due at " +
+               to_string(active->next_at) + ".";
     if (active != steps.rend()) return "It runs step " + active->place + ", attempt " + std::to_string(active->attempts) + ".";
     if (!steps.empty()) return "It runs; the newest finished step is " + steps.back().place + ".";
     return "It runs.";
@@ -135,7 +188,8 @@ std::vector<std::string> unfinished(std::vector<step_view> const& steps)
         switch (s.status) {
         case step_status::completed:
             if (s.cls == effect::non_replayable) items.push_back("happened, cannot be undone here: " + s.place + ref);
-            else if (!s.output.empty() && s.output != "null") items.push_back("finished, its output can be used again: " + s.place);
+            else if (s.output_in_blob || (!s.output.empty() && s.output != "null"))
+                items.push_back("finished, its output can be used again: " + s.place);
             break;
         case step_status::running:
             items.push_back((outside ? "may have happened: " : "not finished: ") + s.place + ref);
@@ -155,11 +209,16 @@ run_view make_view(run_row row, std::vector<journal_entry> const& entries, std::
     view_maker maker;
     for (auto const& e : entries) {
         maker.read(e);
-        if (e.kind == entry_kind::result) v.result = e.payload;
+        if (e.kind == entry_kind::result) {
+            v.result = e.payload;
+            v.result_encoding = e.encoding;
+            v.result_in_blob = e.in_blob;
+        }
         if (e.kind == entry_kind::failure)
             if (auto const p = read_payload<failure_payload>(e.payload)) v.failure = from_payload(*p);
     }
     v.steps = maker.take();
+    v.happened = maker.take_happened();
     v.entries = static_cast<std::int64_t>(entries.size());
     v.waits_for = parse_wait_reason(row.reason);
     for (auto const& w : waitpoints) {
@@ -173,7 +232,7 @@ run_view make_view(run_row row, std::vector<journal_entry> const& entries, std::
             }
         v.open.push_back(std::move(o));
     }
-    v.doing = doing_of(row, v.steps, v.waits_for);
+    v.doing = doing_of(row, v.steps, v.waits_for, v.open);
     v.unblocked_by = unblocked_by(row, v.waits_for, v.open);
     if (is_terminal(row.status.run) && row.status.run != run_status::succeeded) v.unfinished = unfinished(v.steps);
     v.row = std::move(row);

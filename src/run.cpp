@@ -74,9 +74,10 @@ void run::dispatch(event e)
 void run::after_event()
 {
     for (;;) {
-        if (body_done_ && phase_ == phase::live) finish();
+        if (body_done_ && phase_ == phase::live && !stopping_) finish();
+        auto const before = body_done_;
         wake_durable();
-        if (body_done_ && phase_ == phase::live) continue;
+        if (body_done_ != before) continue;
         if (answering_ || kept_back_.empty()) return;
         auto e = std::move(kept_back_.front());
         kept_back_.pop_front();
@@ -347,6 +348,11 @@ void run::unblock(std::string why)
         change(status_event::unblock, {}, std::move(why));
 }
 
+void run::resume(completion& c)
+{
+    if (!stopping_ && phase_ == phase::live) c.done();
+}
+
 ticket run::enter_flight(pending& p)
 {
     auto const t = ticket{next_ticket_++};
@@ -422,6 +428,7 @@ void run::hold(std::string kind, std::string message)
 {
     if (phase_ != phase::live) return;
     if (dry_) {
+        would_be_held_by_ = std::move(message);
         phase_ = phase::over;
         return;
     }

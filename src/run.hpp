@@ -79,12 +79,13 @@ public:
     bool has_calls() const noexcept { return !calls_.empty(); }
     run_row const& row() const noexcept { return row_; }
     status_pair status() const noexcept { return row_.status; }
+    /// After a replay only: it met no mismatch; or what it met.
     bool would_go_on() const noexcept { return would_go_on_; }
+    std::string const& would_be_held_by() const noexcept { return would_be_held_by_; }
     /// Durable outcomes of this stay: progress, for P31.
     bool made_progress() const noexcept { return progressed_; }
 
-    /// Replays only: the host must refuse nothing, for nothing is written. After `enter`, would_go_on() says whether the body
-    /// reached the end of its history without a mismatch.
+    /// Replays only: nothing is written, and the body stops where its history ends.
     void replay_only() noexcept { dry_ = true; }
 
     // ---- for operations ------------------------------------------------------------------------------------------------
@@ -137,6 +138,9 @@ public:
     // Status helpers: the body stands on a waitpoint; it goes on.
     void block(wait_reason const& reason);
     void unblock(std::string why);
+
+    /// Tells the body that what it awaits is there; not while the run is being stopped.
+    void resume(completion& c);
 
     // Registry of what is in flight.
     ticket enter_flight(pending& p);
@@ -198,6 +202,7 @@ private:
     bool body_done_ = false;
     phase phase_ = phase::live;
     bool stopping_ = false, dry_ = false, would_go_on_ = false, progressed_ = false;
+    std::string would_be_held_by_;
 
     group open_;
     std::size_t open_bytes_ = 0;

@@ -81,7 +81,7 @@ private:
     {
         over_ = true;
         if (waitpoint_) run_.no_longer_waits(*waitpoint_);
-        if (!starting_) done_.done();
+        if (!starting_) run_.resume(done_);
     }
 
     waitpoint_row row() const

@@ -279,7 +279,10 @@ void step_machine::failed(call_result const& r, errc code)
         else go();
     };
     if (!again && !doubt) {
-        if (own) return then([this, e] { settle_failure(e); });
+        if (own) {
+            record_failure(std::move(e));  // journaled and visible at once, even if the function has not let go
+            return then([this] { finished(); });
+        }
         auto sub = entry(entry_kind::step_failed);
         sub.payload = write_payload(to_payload(e));
         sub.encoding = encoding::json;
@@ -333,20 +336,32 @@ void step_machine::settle_value(call_result const& r)
     settle(std::move(e));
 }
 
-void step_machine::settle_failure(error_detail failure, entry_kind k)
+void step_machine::settle_failure(error_detail failure)
 {
-    auto e = entry(k);
+    record_failure(std::move(failure));
+    finished();
+}
+
+void step_machine::record_failure(error_detail failure)
+{
+    auto e = entry(entry_kind::step_failed);
     e.payload = write_payload(to_payload(failure));
     e.encoding = encoding::json;
     op_.fail(error(std::move(failure)));
-    settle(std::move(e));
+    record(std::move(e));
 }
 
-void step_machine::settle(journal_entry outcome)
+void step_machine::record(journal_entry outcome)
 {
     if (damaged_ && outcome.kind == entry_kind::step) outcome.kind = entry_kind::override_;
     run_.append(std::move(outcome));
     run_.submit();
+    recorded_ = true;
+}
+
+void step_machine::settle(journal_entry outcome)
+{
+    record(std::move(outcome));
     finished();
 }
 
@@ -355,7 +370,7 @@ void step_machine::finished()
     disarm();
     settled_ = true;
     doing_ = doing::nothing;
-    if (!starting_) done_.done();  // may destroy this
+    if (!starting_) run_.resume(done_);  // may destroy this
 }
 
 // ---- cancel and stop ------------------------------------------------------------------------------------------------------
@@ -373,6 +388,7 @@ void step_machine::stop()
 void step_machine::cancel()
 {
     cancel_wanted_ = true;
+    if (recorded_) return;  // its outcome comes first; the cancel is delivered at the next operation
     switch (doing_) {
     case doing::calling:
         data_->stop.request_stop();

@@ -54,7 +54,9 @@ private:
     // The outcome.
     void settle(journal_entry outcome);
     void settle_value(call_result const& r);
-    void settle_failure(error_detail e, entry_kind k = entry_kind::step_failed);
+    void settle_failure(error_detail e);
+    void record(journal_entry outcome);
+    void record_failure(error_detail e);
     void finished();
 
     // Doubt.
@@ -83,6 +85,7 @@ private:
     role role_ = role::own;
     bool starting_ = true;      ///< inside begin(): the outcome is told by its return value
     bool settled_ = false;
+    bool recorded_ = false;     ///< the outcome is in the journal; the body has not been told yet
     bool cancel_wanted_ = false;
     int attempt_ = 0;           ///< the one made now
     int failures_ = 0;          ///< counted against the policy: of the step, or of the sub-step

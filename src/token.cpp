@@ -194,7 +194,7 @@ private:
     {
         over_ = true;
         run_.no_longer_waits(on_.waitpoint);
-        if (!starting_) done_.done();
+        if (!starting_) run_.resume(done_);
     }
 
     journal_entry entry(entry_kind k) const

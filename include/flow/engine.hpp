@@ -51,12 +51,12 @@ struct engine_options {
     /// `start` without a key is refused (TS-02).
     bool require_idempotency_key = false;
     /// Who acts where nobody is named: in the journal, in `flow show`. Empty: the user of the system.
-    std::string name;
+    std::string name{};
     log_sink log = log_to_stderr;
     /// Null: the machine's.
     flow::clock const* clock = nullptr;
     /// Empty: the operating system's.
-    random_source random;
+    random_source random{};
 };
 
 /// What a workflow sets for its own runs.

@@ -160,7 +160,7 @@ public:
 
     T& value() & { return check(), std::get<0>(state_); }
     T const& value() const& { return check(), std::get<0>(state_); }
-    T&& value() && { return check(), std::get<0>(std::move(state_)); }
+    T value() && { return check(), std::get<0>(std::move(state_)); }  // by value: `for (x : f().value())` must not dangle
     T& operator*() & noexcept { return *std::get_if<0>(&state_); }
     T const& operator*() const& noexcept { return *std::get_if<0>(&state_); }
     T&& operator*() && noexcept { return std::move(*std::get_if<0>(&state_)); }

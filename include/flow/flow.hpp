@@ -4,6 +4,7 @@
 #include "flow/as_outcome.hpp"
 #include "flow/attempt.hpp"
 #include "flow/client.hpp"
+#include "flow/command_line.hpp"
 #include "flow/engine.hpp"
 #include "flow/error.hpp"
 #include "flow/inspect.hpp"

@@ -23,9 +23,20 @@ struct step_view {
     int attempts = 0;
     time_point begun_at{}, ended_at{};
     std::string output;  ///< as stored; empty if it lies in a blob
-    std::string error;
+    flow::encoding output_encoding = flow::encoding::none;
+    bool output_in_blob = false;
+    std::string error;  ///< of its last attempt that failed
+    time_point next_at = never;  ///< when the next attempt begins, after one that failed
     std::string commit_ref;
     seq_no entry = seq_no::none;  ///< of its outcome
+};
+
+/// Something that happened to a run, as its journal tells it to people.
+struct happening {
+    seq_no entry{};
+    time_point at{};
+    std::string text;     ///< one sentence
+    std::string by, why;  ///< who did it and their reason, where somebody did
 };
 
 /// An open token or intervention.
@@ -44,8 +55,11 @@ struct run_view {
     std::string unblocked_by;  ///< one sentence: what would make it go on; empty if nothing is needed
     std::vector<step_view> steps;
     std::vector<open_wait> open;
+    std::vector<happening> happened;  ///< status changes, and what people asked, answered and decided; oldest first
     std::int64_t entries = 0;  ///< length of its history
-    std::optional<std::string> result;       ///< of a run that succeeded
+    std::optional<std::string> result;       ///< of a run that succeeded; empty if it lies in a blob
+    flow::encoding result_encoding = flow::encoding::none;
+    bool result_in_blob = false;
     std::optional<error_detail> failure;     ///< of one that ended otherwise
     std::vector<std::string> unfinished;     ///< of one that ended otherwise: what was not done, what happened and cannot be undone
 };

@@ -20,6 +20,7 @@ namespace flow {
 struct run_filter {
     std::optional<run_status> status;
     std::string workflow, tenant;
+    std::optional<owner_id> owner;       ///< held by this engine
     time_point since{duration::min()};   ///< created at or after
     std::optional<run_id> before;        ///< paging: runs older than this one
     std::size_t limit = 100;

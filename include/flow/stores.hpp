@@ -12,7 +12,7 @@ namespace flow {
 
 struct memory_options {
     /// Called inside every transaction; tests only.
-    flow::probe probe;
+    flow::probe probe{};
 };
 
 /// A store that lives as long as this process. Several engines may share it.
@@ -27,18 +27,18 @@ struct sqlite_options {
     /// How long a write waits for another process's lock before it says store_busy.
     std::chrono::milliseconds busy_timeout{5000};
     /// Where the store key lies; empty: beside the database as NAME.key, made with it (P39).
-    std::string key_file;
+    std::string key_file{};
     /// A SQLite VFS by name; empty: SQLite's own. Tests only.
-    std::string vfs;
+    std::string vfs{};
     /// Called inside every transaction; tests only.
-    flow::probe probe;
+    flow::probe probe{};
     /// Open an existing file only: never make one.
     bool must_exist = false;
 };
 
 /// Opens the SQLite file, or makes it: WAL, one file beside NAME-wal, NAME-shm, NAME.key and NAME.owner-N.
-/// Throws flow::error: store_foreign, store_newer, store_corrupt, store_read_only, store_full, store_unavailable, store_key;
-/// the message names the file. The file is never deleted or made anew.
+/// Throws flow::error: store_foreign, store_newer, store_corrupt, store_read_only, store_full, store_unavailable, store_busy,
+/// store_key; the message names the file. The file is never deleted or made anew.
 store_ptr sqlite(std::string file, sqlite_options options = {});
 
 }  // namespace flow

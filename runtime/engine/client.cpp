@@ -131,7 +131,7 @@ bool client::complete_json(waitpoint_id which, std::string_view json, std::optio
     c.by = or_else(by, core_->by);
     c.why = why;
     c.at = core_->time().now();
-    switch (store.complete(c).value()) {
+    switch (core_->insist([&] { return store.complete(c); }).value()) {
     case completion_answer::completed: core_->look(); return true;
     case completion_answer::already_same: return false;
     case completion_answer::already_other:
@@ -189,7 +189,7 @@ void client::decide(waitpoint_id which, std::string_view choice, std::optional<s
     c.by = or_else(by, core_->by);
     c.why = why;
     c.at = core_->time().now();
-    switch (store.complete(c).value()) {
+    switch (core_->insist([&] { return store.complete(c); }).value()) {
     case completion_answer::completed:
     case completion_answer::already_same: core_->look(); return;
     case completion_answer::already_other:
@@ -214,7 +214,7 @@ request_fate ask(detail::client_core& core, run_id run, request_kind kind, std::
     r.by = or_else(by, core.by);
     r.why = why;
     r.at = core.time().now();
-    auto const fate = core.data->ask(r).value();
+    auto const fate = core.insist([&] { return core.data->ask(r); }).value();
     if (fate == request_fate::unknown_run) no_run(to_string(run));
     core.look();
     return fate;

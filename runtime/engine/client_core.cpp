@@ -97,7 +97,7 @@ any_run_handle client_core::start(workflow_version const& w, std::string argumen
     n.by = o.by.empty() ? by : std::string(o.by);
     n.why = o.why;
     n.at = clock_->now();
-    auto const s = data->start(n).value();
+    auto const s = insist([&] { return data->start(n); }).value();
     if (s.answer == start_answer::conflict)
         throw error(errc::start_conflict, "key \"" + printable(o.idempotency_key, 200) + "\" belongs to run " + to_string(s.id) +
                                               " of workflow \"" + s.row.workflow +

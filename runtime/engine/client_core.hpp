@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
 
 #include "flow/engine.hpp"
 #include "flow/log.hpp"
@@ -28,6 +29,20 @@ public:
     void log(log_level level, std::string const& text) const;
 
     any_run_handle start(workflow_version const& w, std::string arguments, std::string_view shape, start_options const& o);
+
+    /// Calls what changes the store; again, with the same ids, where it was busy or the answer was lost (P8, SX-14).
+    template <class Call>
+    static auto insist(Call const& call) -> decltype(call())
+    {
+        auto answer = call();
+        for (int again = 0; again < 3 && !answer; ++again) {
+            auto const code = answer.error().code();
+            if (code != errc::store_busy && code != errc::commit_unknown) break;
+            std::this_thread::sleep_for(std::chrono::milliseconds{10 << again});
+            answer = call();
+        }
+        return answer;
+    }
 
     /// Set by an engine: it should look at the store; it can be driven by whoever waits.
     void attach(std::function<void()> look, std::function<void()> drive);

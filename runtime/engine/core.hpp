@@ -69,6 +69,7 @@ private:
     void look_around(bool everything);
     void deliver_notices();
     void claim_runs();
+    void enter_unknown();
     void enter(claimed const& c);
     void begin(std::shared_ptr<driver> const& d, known_workflow const& w, loaded_run const& l);
     void retry_held();
@@ -99,6 +100,7 @@ private:
     std::chrono::steady_clock::time_point last_claim_{};
     time_point store_due_ = never;
     std::optional<errc> told_trouble_;
+    bool in_doubt_ = false;  ///< a claim's answer was lost
 
     std::mutex sleep_guard_;
     std::condition_variable sleep_;

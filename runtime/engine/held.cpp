@@ -30,7 +30,8 @@ private:
 
 }  // namespace
 
-bool would_go_on(loaded_run loaded, workflow_functions const& functions, run_settings const& settings, store& s, clock const& c)
+bool worth_retrying(loaded_run loaded, workflow_functions const& functions, run_settings const& settings, store& s, clock const& c,
+                    std::string_view so_far)
 {
     if (loaded.entries.empty()) return false;
     auto const first = loaded.entries.front();
@@ -45,7 +46,7 @@ bool would_go_on(loaded_run loaded, workflow_functions const& functions, run_set
     run r(std::move(loaded), settings, host);
     r.replay_only();
     r.enter(*std::move(body));
-    return r.would_go_on();
+    return r.would_go_on() || r.would_be_held_by() != so_far;
 }
 
 }  // namespace flow::detail

@@ -7,7 +7,8 @@
 
 namespace flow::detail {
 
-/// True: the body reaches the end of what is recorded without a mismatch.
-bool would_go_on(loaded_run loaded, workflow_functions const& functions, run_settings const& settings, store& s, clock const& c);
+/// Whether a retry would change anything: the body reaches the end of what is recorded, or is held for another reason than `so_far`.
+bool worth_retrying(loaded_run loaded, workflow_functions const& functions, run_settings const& settings, store& s, clock const& c,
+                    std::string_view so_far);
 
 }  // namespace flow::detail

@@ -97,10 +97,31 @@ void engine_core::claim_runs()
     if (mine.empty()) return;
     for (;;) {
         auto runs = store->claim({owner_, mine, chunk, clock().now()});
-        if (!runs) return trouble("claiming runs", runs.error());
+        if (!runs) {
+            in_doubt_ = in_doubt_ || runs.error().code() == errc::commit_unknown;
+            return trouble("claiming runs", runs.error());
+        }
+        if (in_doubt_) enter_unknown();
         told_trouble_.reset();
         for (auto const& c : *runs) enter(c);
         if (runs->size() < chunk) return;
+    }
+}
+
+void engine_core::enter_unknown()
+{
+    // The answer to an earlier claim was lost: what it took is this engine's, and nobody drives it.
+    run_filter mine;
+    mine.owner = owner_;
+    auto rows = store->reader().runs(mine);
+    if (!rows) return trouble("looking for claimed runs", rows.error());
+    in_doubt_ = false;
+    for (auto& row : *rows) {
+        {
+            std::lock_guard const lock(guard_);
+            if (drivers_.count(row.id) > 0) continue;
+        }
+        enter({std::move(row), false});
     }
 }
 
@@ -211,9 +232,12 @@ void engine_core::retry_held()
         auto rows = store->reader().runs(held);
         if (!rows) return trouble("looking for held runs", rows.error());
         for (auto const& row : *rows) {
-            if (row.version != w.version || parse_wait_reason(row.reason).id == "corrupt") continue;
+            auto const reason = parse_wait_reason(row.reason);
+            if (row.version != w.version || reason.id == "corrupt") continue;
             auto loaded = store->load(row.id);
-            if (!loaded || !*loaded || !would_go_on(**std::move(loaded), *known.functions, known.settings, *store, clock())) continue;
+            if (!loaded || !*loaded ||
+                !worth_retrying(**std::move(loaded), *known.functions, known.settings, *store, clock(), reason.detail))
+                continue;
             request again;
             again.id = request_id{shared_->new_uuid4()};
             again.run = row.id;

@@ -76,7 +76,8 @@ TEMPLATE_LIST_TEST_CASE("runs of a dead owner are taken over, whatever their sta
     CHECK(entries[entries.size() - 2].kind == entry_kind::recovered);
     CHECK(entries.back().name == "take_over");
     // A run that only stood at a wait was not executing.
-    for (auto const& e : store.load(waiting.id()).value()->entries) CHECK(e.kind != entry_kind::recovered);
+    auto const of_waiting = store.load(waiting.id()).value()->entries;
+    for (auto const& e : of_waiting) CHECK(e.kind != entry_kind::recovered);
     CHECK(row_of(store, waiting.id()).status.run == run_status::waiting);
     CHECK(store.load(waiting.id()).value()->waitpoints.size() == 1);
 

@@ -72,6 +72,19 @@ TEST_CASE("a file made by a newer flow is refused", "[store][sqlite]")
     CHECK(error_of_opening(file) == errc::store_newer);
 }
 
+TEST_CASE("under another name the file is the same store, with the same living owners", "[store][sqlite][owner]")
+{
+    temp_dir dir;
+    auto const store = flow::sqlite(dir.file("flow.db"));
+    auto const run = start_and_claim(*store, some_owner(*store));
+    std::filesystem::create_directory(dir.file("elsewhere"));
+    std::filesystem::create_symlink(dir.file("flow.db"), dir.file("elsewhere/link.db"));
+    auto const other = flow::sqlite(dir.file("elsewhere/link.db"));
+    CHECK(claim_all(*other, some_owner(*other)).empty());
+    CHECK(row_of(*other, run.id()).epoch == run.row.epoch);
+    CHECK(other->secret_of({fresh_uuid()}).has_value());
+}
+
 TEST_CASE("a file that must exist is not made", "[store][sqlite]")
 {
     temp_dir dir;

@@ -50,6 +50,7 @@ void world::pass(duration d)
     auto const end = clock_.steady() + d;
     for (;;) {
         auto const r = engine_->poll(std::chrono::seconds{10});
+        if (!store_->change_counter()) return;  // the store is gone: nothing will come of it
         if (r.work_left) continue;
         auto const left = end - clock_.steady();
         if (left <= duration::zero()) return;

@@ -60,7 +60,8 @@ outcome<std::vector<run_row>> memory_reader::runs(run_filter const& which)
     for (auto num = end - 1; num >= 1 && out.size() < which.limit; --num) {
         auto const& row = t_.rows.run(num).row;
         if ((!which.status || row.status.run == *which.status) && (which.workflow.empty() || row.workflow == which.workflow) &&
-            (which.tenant.empty() || row.tenant == which.tenant) && row.created_at >= which.since)
+            (which.tenant.empty() || row.tenant == which.tenant) && row.created_at >= which.since &&
+            (!which.owner || row.owner == *which.owner))
             out.push_back(row);
     }
     return out;

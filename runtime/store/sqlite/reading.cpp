@@ -109,7 +109,8 @@ outcome<std::vector<run_row>> sqlite_reader::runs(run_filter const& which)
     // One statement for every filter: an empty field compares with itself.
     static auto const sql = select_runs(
         "runs r where (?1 < 0 or r.status = ?1) and (?2 = '' or r.workflow = ?2) and (?3 = '' or r.tenant = ?3)"
-        " and r.created_at >= ?4 and (?5 is null or r.num < (select num from runs where id = ?5)) order by r.num desc limit ?6");
+        " and r.created_at >= ?4 and (?5 is null or r.num < (select num from runs where id = ?5)) and (?6 = 0 or r.owner = ?6)"
+        " order by r.num desc limit ?7");
     std::vector<run_row> out;
     auto const done = db_.read([&](connection& c) {
         auto r = c.prepare(sql.c_str());
@@ -119,6 +120,7 @@ outcome<std::vector<run_row>> sqlite_reader::runs(run_filter const& which)
             r << which.before->value;
         else
             r << nullptr;
+        r << static_cast<std::int64_t>(which.owner.value_or(owner_id::nobody));
         out = all<run_row>(r << capped(which.limit), read_run);
     });
     return finish(done, out);

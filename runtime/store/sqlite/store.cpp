@@ -1,4 +1,5 @@
 #include <filesystem>
+#include <system_error>
 
 #include "runtime/store/sqlite/key.hpp"
 #include "runtime/store/sqlite/sqlite_store.hpp"
@@ -9,8 +10,14 @@ namespace sqlite_detail {
 
 namespace {
 
-// A place of its own in the file system: a relative name would move with the working directory.
-std::string absolute(std::string const& file) { return std::filesystem::absolute(file).lexically_normal().string(); }
+// Its one name: a relative one would move with the working directory, and under a second name (a symbolic link) the
+// owners' locks would not be found and living owners be taken for dead.
+std::string absolute(std::string const& file)
+{
+    std::error_code failed;
+    auto const name = std::filesystem::weakly_canonical(std::filesystem::absolute(file), failed);
+    return (failed ? std::filesystem::absolute(file) : name).string();
+}
 
 sqlite_options with_key_file(sqlite_options options, std::string const& file)
 {

@@ -1,0 +1,146 @@
+// The only file that includes CLI11, which is slow to compile.
+#include "runtime/cli/arguments.hpp"
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string_view>
+#include <vector>
+
+#include "runtime/cli/text.hpp"
+
+namespace flow::cli {
+
+namespace {
+
+constexpr char const* footer =
+    "RUN is an id, an unambiguous beginning of one, or key:KEY. TOKEN and INTERVENTION likewise by id, or a RUN where only one "
+    "is open.\n"
+    "Exit: 0 done, 1 no such run, token or intervention, 2 wrong command line, 3 refused, 4 the store cannot be used, 5 other.";
+
+// A lone negative number is JSON for `complete`, not an option; CLI11 takes it for one unless something stands before it.
+std::string as_value(std::string_view word)
+{
+    bool const number = word.size() > 1 && word[0] == '-' && word[1] >= '0' && word[1] <= '9';
+    return (number ? " " : "") + std::string(word);
+}
+
+class grammar {
+public:
+    grammar(arguments& into, bool opens_store) : a_(into)
+    {
+        app_.require_subcommand(1);
+        app_.fallthrough();
+        app_.footer(footer);
+        app_.add_flag("--json", a_.json, "One JSON document instead of text");
+        if (opens_store) app_.add_option("--db", a_.db, "The SQLite file (or FLOW_DB names it)")->type_name("FILE");
+        app_.add_option("--tenant", a_.tenant, "Whose runs: for runs, and for key:KEY")->type_name("TENANT");
+
+        auto& runs = add(verb::runs, "runs", "List runs, newest first");
+        runs.add_option("--status", a_.status, "Only those: running, waiting, held, failed ...")->type_name("S");
+        runs.add_option("--workflow", a_.workflow, "Only those of this workflow")->type_name("NAME");
+        runs.add_option("--since", a_.since, "Created since: 2h, 3d, 2026-11-30T09:10:34Z")->type_name("T");
+        runs.add_option("--before", a_.before, "Go on behind this run: the next page")->type_name("RUN");
+        limit(runs, "At most so many (100)");
+
+        auto& show = add(verb::show, "show", "What a run is doing, what it waits for, what happened");
+        named(show, "RUN");
+        limit(show, "At most so many steps and events, the newest (15)");
+
+        auto& journal = add(verb::journal, "journal", "A run's journal, entry by entry");
+        named(journal, "RUN");
+        journal.add_option("--after", a_.after, "Go on behind this entry")->type_name("SEQ")->check(CLI::NonNegativeNumber);
+        limit(journal, "At most so many (100)");
+
+        auto& tokens = add(verb::tokens, "tokens", "List open tokens, newest first");
+        tokens.add_option("--run", a_.run, "Only those of this run")->type_name("RUN");
+        limit(tokens, "At most so many (100)");
+
+        auto& complete = add(verb::complete, "complete", "Complete a token");
+        named(complete, "TOKEN");
+        positional(complete, "JSON", a_.value, "The answer");
+        changes(complete);
+
+        auto& decide = add(verb::decide, "decide", "Decide an intervention");
+        named(decide, "INTERVENTION");
+        positional(decide, "CHOICE", a_.value, "One of those that show lists");
+        decide.add_option("--output", a_.output, "The step's output, for complete")->type_name("JSON");
+        changes(decide);
+
+        auto& cancel = add(verb::cancel, "cancel", "Ask a run to stop: its clean-up still runs");
+        named(cancel, "RUN");
+        changes(cancel);
+
+        auto& resume = add(verb::resume, "resume", "Let a held or paused run go on");
+        named(resume, "RUN");
+        changes(resume);
+    }
+
+    CLI::App& app() { return app_; }
+
+private:
+    CLI::App& add(verb what, char const* name, char const* text)
+    {
+        auto* sub = app_.add_subcommand(name, text);
+        sub->callback([this, what] { a_.what = what; });
+        return *sub;
+    }
+    void positional(CLI::App& sub, char const* name, std::string& into, char const* text)
+    {
+        sub.add_option(name, into, text)->type_name("")->required();
+    }
+    void named(CLI::App& sub, char const* what) { positional(sub, what, a_.which, "Which one"); }
+    void limit(CLI::App& sub, char const* text)
+    {
+        sub.add_option("--limit", a_.limit, text)->type_name("N")->check(CLI::Range(1, 1'000'000));
+    }
+    void changes(CLI::App& sub)
+    {
+        sub.add_option("--by", a_.by, "Who does it (the user of the system)")->type_name("NAME");
+        sub.add_option("--why", a_.why, "Why, for the journal")->type_name("TEXT");
+    }
+
+    arguments& a_;
+    CLI::App app_{"Look at the runs of a flow store and act on them"};
+};
+
+}  // namespace
+
+std::variant<arguments, help> read_arguments(int argc, char const* const* argv, bool opens_store)
+{
+    std::string const program = argc > 0 ? argv[0] : "flow";
+    arguments a;
+    grammar g(a, opens_store);
+    g.app().name(program);
+    if (argc < 2) return help{g.app().help(), false};
+    std::vector<std::string> words;  // CLI11 takes them from the back
+    for (int i = argc - 1; i > 0; --i) words.push_back(as_value(argv[i]));
+    try {
+        g.app().parse(std::move(words));
+    } catch (CLI::CallForHelp const&) {
+        auto const used = g.app().get_subcommands();
+        return help{used.empty() ? g.app().help() : used.front()->help(program)};
+    } catch (CLI::ParseError const& e) {
+        throw misuse(e.what());
+    }
+    a.typed = shell_word(program);
+    if (!opens_store) return a;
+    if (!a.db.empty()) {
+        a.typed += " --db " + shell_word(a.db);
+    } else if (auto const* named = std::getenv("FLOW_DB")) {
+        a.db = named;
+    }
+    if (a.db.empty()) throw misuse("name the database: --db FILE, or set FLOW_DB");
+    return a;
+}
+
+bool wants_json(int argc, char const* const* argv)
+{
+    return std::any_of(argv + std::min(argc, 1), argv + argc,
+                       [](char const* word) { return std::string_view(word) == "--json"; });
+}
+
+}  // namespace flow::cli

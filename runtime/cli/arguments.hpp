@@ -1,0 +1,44 @@
+// What was typed, read into a plain value.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <variant>
+
+namespace flow::cli {
+
+enum class verb { runs, show, journal, tokens, complete, decide, cancel, resume };
+
+struct arguments {
+    verb what{};
+    bool json = false;
+    std::string db;     ///< the file, where the program opens it itself
+    std::string typed;  ///< what is to be typed before a verb
+    std::string which;  ///< RUN, TOKEN or INTERVENTION
+    std::string value;  ///< JSON or CHOICE
+    std::optional<std::string> output;
+    std::string status, workflow, tenant, since, before, run, by, why;
+    std::int64_t after = 0;
+    std::optional<std::size_t> limit;
+};
+
+/// The command line itself is wrong; the message says how.
+struct misuse : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+/// Help was asked for, or nothing at all.
+struct help {
+    std::string text;
+    bool asked_for = true;
+};
+
+/// `opens_store`: the program takes `--db`. Throws misuse.
+std::variant<arguments, help> read_arguments(int argc, char const* const* argv, bool opens_store);
+
+/// Was `--json` given? Known even of a command line that is wrong otherwise.
+bool wants_json(int argc, char const* const* argv);
+
+}  // namespace flow::cli

@@ -1,0 +1,238 @@
+// flow show: a run on one screen.
+#include <algorithm>
+#include <ostream>
+#include <span>
+#include <utility>
+
+#include "runtime/cli/documents.hpp"
+#include "runtime/cli/find.hpp"
+#include "runtime/cli/holder.hpp"
+#include "runtime/cli/json.hpp"
+#include "runtime/cli/table.hpp"
+#include "runtime/cli/text.hpp"
+#include "runtime/cli/words.hpp"
+
+namespace flow::cli {
+
+namespace {
+
+// Together with the rest they fit a screen of fifty lines.
+constexpr std::size_t lines_of_a_list = 15;
+constexpr std::size_t longest_value = 2000;
+
+template <class T>
+std::span<T const> newest(std::vector<T> const& all, std::size_t limit)
+{
+    return std::span<T const>(all).last(std::min(limit, all.size()));
+}
+
+/// Requests that nobody has acted on yet.
+std::vector<request_row> untaken(session const& s, run_id run)
+{
+    auto all = s.on.data().reader().requests(run).value();
+    std::erase_if(all, [](request_row const& r) { return r.fate != request_fate::left_to_holder; });
+    return all;
+}
+
+template <class Range>
+std::string list_of(Range const& items)
+{
+    std::vector<std::string> all;
+    for (auto const& item : items) all.push_back(json_of(item));
+    return json_list(all);
+}
+
+void print_document(session const& s, run_view const& v)
+{
+    auto const limit = s.asked.limit.value_or(std::max(v.steps.size(), v.happened.size()));
+    json_object o;
+    o.raw("run", json_of(v.row)).text("doing", v.doing).text("unblocked_by", as_typed_here(s, v.unblocked_by));
+    auto const holder = holder_of(s, v.row);
+    if (holder) {
+        json_object h;
+        h.number("owner", static_cast<std::int64_t>(holder->id)).text("name", holder->name).number("pid", holder->pid);
+        o.raw("engine", h.yes_no("alive", holder->alive).str());
+    } else {
+        o.raw("engine", "null");
+    }
+    o.raw("open", list_of(v.open)).raw("requests", list_of(untaken(s, v.row.id)));
+    o.raw("steps", list_of(newest(v.steps, limit))).number("steps_total", static_cast<std::int64_t>(v.steps.size()));
+    o.raw("happened", list_of(newest(v.happened, limit)))
+        .number("happened_total", static_cast<std::int64_t>(v.happened.size()));
+    o.number("entries", v.entries);
+    o.raw("result", v.result && !v.result_in_blob ? json_payload(v.result_encoding, *v.result) : "null");
+    o.yes_no("result_in_blob", v.result_in_blob).raw("failure", v.failure ? json_of(*v.failure) : "null");
+    std::vector<std::string> unfinished;
+    for (auto const& item : v.unfinished) unfinished.push_back(json_text(item));
+    s.print_json(o.raw("unfinished", json_list(unfinished)).str());
+}
+
+class screen {
+public:
+    screen(session const& s, run_view const& v)
+        : s_(s), io_(s.io), out_(s.io.out), v_(v), limit_(s.asked.limit.value_or(lines_of_a_list))
+    {
+    }
+
+    void print()
+    {
+        head();
+        now();
+        requests();
+        open();
+        end();
+        steps();
+        happened();
+    }
+
+private:
+    void line(std::string_view label, std::string const& text)
+    {
+        constexpr std::size_t labels = 14;
+        auto const padding = std::string(labels - std::min(labels - 2, columns(label)), ' ');
+        out_ << io_.paint(style::dim, label) << padding << text << '\n';
+    }
+    void heading(std::string const& text) { out_ << '\n' << io_.paint(style::strong, text) << '\n'; }
+    /// "Steps (the newest 15 of 300)"
+    void heading(std::string what, std::size_t shown_here, std::size_t all)
+    {
+        if (shown_here < all) what += " (the newest " + std::to_string(shown_here) + " of " + std::to_string(all) + ")";
+        heading(what);
+    }
+    std::string ago(time_point t) const { return time_text(t) + " UTC (" + length_text(s_.now() - t) + " ago)"; }
+
+    void head()
+    {
+        auto const& row = v_.row;
+        auto const status = to_string(row.status.run);
+        out_ << "run " << io_.paint(style::strong, to_string(row.id)) << "  " << shown(row.workflow, 300) << " version "
+             << row.version << "  " << io_.paint(style_of(row.status.run), status);
+        if (!row.terminal_reason.empty() && row.terminal_reason != status)
+            out_ << " (" << shown(row.terminal_reason, 100) << ")";
+        out_ << '\n';
+        if (!row.key.empty()) line("key", shown(row.key, 300));
+        if (!row.tenant.empty()) line("tenant", shown(row.tenant, 300));
+        if (!row.tags.empty()) line("tags", shown(row.tags, 300));
+        auto const by = v_.happened.empty() ? std::string() : v_.happened.front().by;
+        line("started", ago(row.created_at) + (by.empty() ? "" : " by " + shown(by, 100)));
+    }
+    void now()
+    {
+        auto const& row = v_.row;
+        line("now", shown(v_.doing));
+        line("since", ago(row.changed_at));
+        if (v_.waits_for.until != never) line("until", time_text(v_.waits_for.until) + " UTC");
+        if (!v_.unblocked_by.empty()) line("unblocked by", shown(as_typed_here(s_, v_.unblocked_by)));
+        if (auto const holder = holder_of(s_, row))
+            line("engine",
+                 shown(holder_text(*holder), 300) + (holder->alive ? "" : ": has ended, the next engine takes the run over"));
+    }
+    void open()
+    {
+        bool first = true;
+        for (auto const& o : v_.open) {
+            bool const token = o.row.purpose == waitpoint_purpose::token;
+            if (!token && o.row.purpose != waitpoint_purpose::intervention) continue;  // nobody can answer the others
+            if (std::exchange(first, false)) heading("Open");
+            out_ << "  " << (token ? "token " : "decision on ") << shown(o.row.place, 300) << ", open for "
+                 << length_text(s_.now() - o.row.created_at);
+            if (o.row.due_at != never) out_ << ", until " << time_text(o.row.due_at) << " UTC";
+            out_ << '\n';
+            if (!o.question.empty()) out_ << "    " << shown(o.question) << '\n';
+            out_ << "    " << io_.paint(style::strong, shown(answer_command(s_, o))) << '\n';
+            if (token) out_ << "    JSON: " << shown(o.row.shape, 1000) << '\n';
+            else out_ << "    CHOICE: " << choices(o) << '\n';
+        }
+    }
+    static std::string choices(open_wait const& o)
+    {
+        std::string all;
+        for (auto const& c : o.choices) {
+            all += (all.empty() ? "" : ", ") + shown(c, 100);
+            if (c == "complete" && o.output_shape != "void") all += " --output JSON (" + shown(o.output_shape, 1000) + ")";
+        }
+        return all;
+    }
+    void requests()
+    {
+        for (auto const& r : untaken(s_, v_.row.id))
+            line("asked", std::string(to_string(r.what.kind)) + " by " + shown(r.what.by, 100) + ' ' +
+                              length_text(s_.now() - r.what.at) + " ago" +
+                              (r.what.why.empty() ? "" : ": " + shown(r.what.why, 1000)) + "; left to the holder");
+    }
+    void end()
+    {
+        if (v_.result) {
+            heading("Result");
+            out_ << "  " << value(v_.result_encoding, *v_.result, v_.result_in_blob, longest_value) << '\n';
+        }
+        if (v_.failure) {
+            heading("Failure");
+            auto const& f = *v_.failure;
+            out_ << "  " << row_of(f.code).name << (f.place.empty() ? "" : " at " + shown(f.place, 300)) << ": "
+                 << shown(f.message.empty() ? row_of(f.code).meaning : std::string_view(f.message)) << '\n';
+        }
+        if (v_.unfinished.empty()) return;
+        auto const items = newest(v_.unfinished, limit_);
+        heading("Unfinished", items.size(), v_.unfinished.size());
+        for (auto const& item : items) out_ << "  " << shown(item, longest_value) << '\n';
+    }
+    void steps()
+    {
+        if (v_.steps.empty()) return;
+        auto const all = newest(v_.steps, limit_);
+        heading("Steps", all.size(), v_.steps.size());
+        table t({{""}, {"", true}, {""}, {""}, {""}, {"", true}});
+        for (auto const& step : all) {
+            bool const runs = step.status == step_status::running;
+            auto const until = runs ? s_.now() : step.ended_at;
+            bool const timed = until > step.begun_at;  // a quick step has one entry only
+            cell const end = step.error.empty() ? cell{value(step.output_encoding, step.output, step.output_in_blob, 300)}
+                                                : cell{step.error, style::bad};
+            t.add({{std::string(mark_of(step.status)), style_of(step.status)},
+                   {step.place},
+                   {std::string(to_string(step.cls)), style::dim},
+                   {step.attempts > 0 ? counted(static_cast<std::size_t>(step.attempts), "attempt") : ""},
+                   {timed ? length_text(until - step.begun_at) : ""},
+                   end});
+        }
+        t.print(io_, false, 2);
+    }
+    void happened()
+    {
+        if (v_.happened.empty()) return;
+        auto const all = newest(v_.happened, limit_);
+        heading("What happened (UTC)", all.size(), v_.happened.size());
+        table t({{""}, {"", true}});
+        for (auto const& h : all) {
+            auto text = h.text;
+            if (!h.by.empty()) text += "  by " + h.by;
+            if (!h.why.empty()) text += ": " + h.why;
+            t.add({{time_text(h.at), style::dim}, {std::move(text)}});
+        }
+        t.print(io_, false, 2);
+    }
+    std::string value(encoding how, std::string const& text, bool in_blob, std::size_t max) const
+    {
+        if (in_blob) return "(stored apart, " + s_.asked.typed + " journal names it)";
+        if (how == encoding::binary) return "(binary, " + counted(text.size(), "byte") + ")";
+        return shown(text, max);
+    }
+
+    session const& s_;
+    console const& io_;
+    std::ostream& out_;
+    run_view const& v_;
+    std::size_t limit_;
+};
+
+}  // namespace
+
+void show_run(session const& s)
+{
+    auto const v = s.on.inspect(find_run(s, s.asked.which));
+    if (s.asked.json) print_document(s, v);
+    else screen(s, v).print();
+}
+
+}  // namespace flow::cli

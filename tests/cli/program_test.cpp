@@ -1,0 +1,180 @@
+// The program `flow` as a process of its own, on the file an engine uses.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "calls.hpp"
+#include "runtime/cli/text.hpp"
+#include "samples.hpp"
+#include "support/stores.hpp"
+
+using namespace std::chrono_literals;
+using namespace flow::test;
+using Catch::Contains;
+
+namespace {
+
+/// An engine at work, on threads of its own.
+class at_work {
+public:
+    explicit at_work(flow::store_ptr store) : engine_(std::move(store), options()) { add_samples(engine_); }
+    flow::engine* operator->() { return &engine_; }
+
+    void wait_until(flow::any_run_handle const& run, flow::run_status status)
+    {
+        for (int i = 0; i < 1000 && run.status().run != status; ++i) std::this_thread::sleep_for(10ms);
+        REQUIRE(run.status().run == status);
+    }
+
+private:
+    static flow::engine_options options()
+    {
+        flow::engine_options o;
+        o.threads = 2;
+        o.name = "worker";
+        o.log = nullptr;
+        return o;
+    }
+    flow::engine engine_;
+};
+
+}  // namespace
+
+TEST_CASE("another process completes a token while an engine runs", "[cli][process]")
+{
+    sqlite_stores place;
+    at_work engine(place.store);
+    auto const run = engine->start<approves>("report");
+    engine.wait_until(run, flow::run_status::waiting);
+    auto const id = to_string(run.id());
+
+    auto const shown = run_program({"--db", place.file, "show", id});
+    CHECK(shown.code == 0);
+    CHECK(shown.err.empty());
+    CHECK(shown.out.find('\x1b') == std::string::npos);  // no terminal
+    CHECK_THAT(shown.out, Contains("waiting") && Contains("worker@") && Contains("(pid " + std::to_string(::getpid()) + ")"));
+    CHECK_THAT(shown.out, Contains(std::string(FLOW_PROGRAM) + " --db " + flow::cli::shell_word(place.file) + " complete "));
+
+    auto const done = run_program({"complete", id, R"({"approved":true,"by":"bob's"})", "--by", "alice", "--why", "fine"},
+                                  "FLOW_DB=" + flow::cli::shell_word(place.file));
+    CHECK(done.err.empty());
+    CHECK(done.code == 0);
+    REQUIRE(run.wait(10s));
+    CHECK(run.result() == "draft of report approved by bob's");
+    CHECK_THAT(run_program({"--db", place.file, "show", id}).out, Contains("approve#0 was answered.  by alice: fine"));
+}
+
+TEST_CASE("another process cancels, decides and lists while an engine runs", "[cli][process]")
+{
+    sqlite_stores place;
+    outside().clear();
+    at_work engine(place.store);
+    auto const sleeper = engine->start<sleeps_and_cleans_up>();
+    auto const payer = engine->start<pays>();
+    engine.wait_until(sleeper, flow::run_status::waiting);
+    engine.wait_until(payer, flow::run_status::waiting);
+
+    auto const listed = run_program({"--db", place.file, "runs", "--status", "waiting", "--since", "1h", "--json"});
+    CHECK(listed.json().at("runs").as_array().size() == 2);
+
+    auto const cancelled = run_program({"--db", place.file, "cancel", to_string(sleeper.id()), "--json"});
+    CHECK(cancelled.code == 0);
+    CHECK(cancelled.json().at("fate").as_string() == "left_to_holder");
+    REQUIRE(sleeper.wait(10s));
+    CHECK(sleeper.status().run == flow::run_status::cancelled);
+    CHECK(outside().count("clean up") == 1);
+
+    CHECK(run_program({"--db", place.file, "decide", to_string(payer.id()), "complete", "--output", "\"r-1\""}).code == 0);
+    REQUIRE(payer.wait(10s));
+    CHECK(payer.result() == "r-1");
+    // Whoever does not say who they are acts as the user of the system.
+    auto const view = run_program({"--db", place.file, "show", to_string(payer.id()), "--json"}).json();
+    bool named = false;
+    for (auto const& h : view.at("happened").as_array())
+        if (std::string(h.at("text").as_string()) == "pay#0 was decided: complete.") named = !h.at("by").as_string().empty();
+    CHECK(named);
+}
+
+TEST_CASE("another process sees that an engine has gone", "[cli][process]")
+{
+    sqlite_stores place;
+    auto const run = [&] {
+        at_work engine(place.store);
+        auto const r = engine->start<asks_for_number>();
+        engine.wait_until(r, flow::run_status::waiting);
+        return r.id();
+    }();
+    CHECK(run_program({"--db", place.file, "complete", to_string(run), "5"}).code == 0);
+    at_work next(place.again());
+    auto const again = next->find(run);
+    REQUIRE(again.wait(10s));
+    CHECK(again.end().result == "5");
+}
+
+TEST_CASE("the program says which store it cannot use, and ends with 4", "[cli][process]")
+{
+    temp_dir dir;
+    auto const missing = run_program({"--db", dir.file("none.db"), "runs"});
+    CHECK(missing.code == 4);
+    CHECK_THAT(missing.err, Contains("there is no file " + dir.file("none.db")) && Contains("--db FILE"));
+    CHECK_FALSE(std::filesystem::exists(dir.file("none.db")));
+
+    std::ofstream(dir.file("notes.txt"))
+        << "these are notes, not a database, and they are long enough to have a header of their own";
+    auto const foreign = run_program({"--db", dir.file("notes.txt"), "runs", "--json"});
+    CHECK(foreign.code == 4);
+    CHECK(foreign.json().at("error").at("name").as_string() == "store_foreign");
+
+    auto const unnamed = run_program({"runs"});
+    CHECK(unnamed.code == 2);
+    CHECK_THAT(unnamed.err, Contains("--db FILE, or set FLOW_DB"));
+}
+
+TEST_CASE("the program's exit codes are those of its page", "[cli][process]")
+{
+    sqlite_stores place;
+    flow::client client(place.store, "test");
+    auto const run = to_string(client.start("later", flow::args()).id());
+    auto const code = [&](std::vector<std::string> words) {
+        words.insert(words.begin(), {"--db", place.file});
+        return run_program(words).code;
+    };
+    CHECK(code({"runs"}) == 0);
+    CHECK(code({"--help"}) == 0);
+    CHECK(code({"show", "ffff"}) == 1);
+    CHECK(code({"explode"}) == 2);
+    CHECK(code({"resume", run}) == 3);
+    CHECK(code({"cancel", run}) == 0);
+    CHECK(code({"cancel", run}) == 3);
+    auto const full = "sh -c " + flow::cli::shell_word(std::string(FLOW_PROGRAM) + " --db " +
+                                                       flow::cli::shell_word(place.file) + " runs > /dev/full 2> /dev/null");
+    CHECK(WEXITSTATUS(std::system(full.c_str())) == 5);
+}
+
+TEST_CASE("every verb of the program prints one JSON document", "[cli][process]")
+{
+    sqlite_stores place;
+    at_work engine(place.store);
+    auto const asking = engine->start<asks_for_number>();
+    auto const paying = engine->start<pays>();
+    auto const sleeping = engine->start<sleeps_and_cleans_up>();
+    engine.wait_until(asking, flow::run_status::waiting);
+    engine.wait_until(paying, flow::run_status::waiting);
+    engine.wait_until(sleeping, flow::run_status::waiting);
+    auto const ask = [&](std::vector<std::string> words) {
+        words.insert(words.begin(), {"--json", "--db", place.file});
+        auto const r = run_program(words);
+        INFO(words[3]);
+        CHECK(r.err.empty());
+        return r.json().as_object();
+    };
+    CHECK(ask({"runs"}).contains("runs"));
+    CHECK(ask({"show", to_string(asking.id())}).contains("doing"));
+    CHECK(ask({"journal", to_string(asking.id())}).contains("entries"));
+    CHECK(ask({"tokens"}).at("tokens").as_array().size() == 1);
+    CHECK(ask({"complete", to_string(asking.id()), "4"}).contains("counted"));
+    CHECK(ask({"decide", to_string(paying.id()), "skip"}).contains("choice"));
+    CHECK(ask({"cancel", to_string(sleeping.id())}).contains("fate"));
+    CHECK(ask({"resume", to_string(paying.id())}).contains("error"));
+}
