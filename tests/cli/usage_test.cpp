@@ -1,6 +1,8 @@
 // Wrong command lines, exit codes, and the small words everything else is made of.
 #include <sqlite3.h>
 
+#include <iostream>
+
 #include "calls.hpp"
 #include "runtime/cli/command.hpp"
 #include "runtime/cli/find.hpp"
@@ -105,6 +107,21 @@ TEST_CASE("a store that another process locks ends with 4, and nothing was writt
     CHECK_THAT(call(client, {"cancel", run}).err, Contains("flow.db") && Contains("nothing was written"));
     sqlite3_close(other);
     CHECK(call(client, {"show", run, "--json"}).json().at("run").at("status").as_string() == "queued");
+}
+
+TEST_CASE("a program of one's own hands its arguments to flow::command_line", "[cli]")
+{
+    memory_stores place;
+    world w(place.store, add_samples);
+    w.engine().start<ends>();
+    w.settle();
+    std::ostringstream out;
+    auto* const before = std::cout.rdbuf(out.rdbuf());
+    char const* argv[] = {"./orders", "runs", "--json"};
+    auto const code = flow::command_line(3, argv, w.engine());
+    std::cout.rdbuf(before);
+    CHECK(code == 0);
+    CHECK_THAT(out.str(), Contains("\"status\":\"succeeded\""));
 }
 
 TEST_CASE("a result that cannot be written ends with 5", "[cli]")

@@ -1,0 +1,11 @@
+// refused: flow: this step's function is an Asio coroutine: #include <flow/asio.hpp>
+#include <boost/asio/awaitable.hpp>
+
+#include <flow/step.hpp>
+#include <flow/workflow.hpp>
+
+flow::workflow<int> body()
+{
+    co_return co_await flow::step("pay", flow::non_replayable, [] { return 1; })
+        .compensate([]() -> boost::asio::awaitable<void> { co_return; });
+}

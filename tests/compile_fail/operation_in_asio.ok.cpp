@@ -1,0 +1,17 @@
+// UX-01: a step inside the Asio coroutine of a step. The hook leans on a detail of Asio: losing it costs the sentence only.
+// The legal twin.
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <flow/asio.hpp>
+#include <flow/step.hpp>
+#include <flow/workflow.hpp>
+
+namespace asio = boost::asio;
+
+asio::awaitable<int> one() { co_return 1; }
+flow::workflow<int> body()
+{
+    co_return co_await flow::step("outer", flow::replayable, [&]() -> asio::awaitable<int> { co_return co_await one(); });
+}

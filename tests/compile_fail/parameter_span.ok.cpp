@@ -1,0 +1,12 @@
+// CO-01: what a frame refers to lives no longer than the caller.
+// The legal twin.
+#include <span>
+#include <vector>
+
+#include <flow/step.hpp>
+#include <flow/workflow.hpp>
+
+flow::workflow<> body(std::vector<int> name)
+{
+    co_await flow::step("use", flow::replayable, [&] { return static_cast<int>(sizeof name); });
+}

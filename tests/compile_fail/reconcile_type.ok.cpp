@@ -1,0 +1,10 @@
+// The legal twin.
+#include <flow/step.hpp>
+#include <flow/workflow.hpp>
+
+flow::workflow<int> body()
+{
+    co_return co_await flow::step("pay", flow::non_replayable, [] { return 1; }).reconcile([] {
+        return flow::reconciled<int>::done(1);
+    });
+}
