@@ -4,8 +4,28 @@
 
 namespace flow {
 
-std::string_view attempt::key() const noexcept { return data_->key; }
-std::string_view attempt::step_key() const noexcept { return data_->step_key; }
+std::string detail::key_of(run_id run, std::string_view place)
+{
+    std::string text(reinterpret_cast<char const*>(run.value.bytes.data()), run.value.bytes.size());
+    text += "/0/";  // the segment: checkpoints come later
+    text += place;
+    return to_string(sha256(text));
+}
+
+std::string_view attempt::key() const noexcept
+{
+    std::lock_guard const lock(data_->guard);
+    if (data_->key.empty()) data_->key = detail::key_of(data_->run, data_->place);
+    return data_->key;
+}
+
+std::string_view attempt::step_key() const noexcept
+{
+    std::lock_guard const lock(data_->guard);
+    if (data_->step_key.empty()) data_->step_key = detail::key_of(data_->run, data_->step_place);
+    return data_->step_key;
+}
+
 int attempt::number() const noexcept { return data_->number; }
 bool attempt::stop_requested() const noexcept { return data_->stop.stop_requested(); }
 std::stop_token attempt::stop_token() const noexcept { return data_->stop.get_token(); }

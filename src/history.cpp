@@ -16,6 +16,8 @@ bool belongs_to(std::string_view path, std::string_view operation) noexcept
 /// `4.1` before `4.10`: by numbers, not by text.
 bool before(std::string_view a, std::string_view b) noexcept
 {
+    bool const top = a.find('.') == std::string_view::npos && b.find('.') == std::string_view::npos;
+    if (top) return a.size() != b.size() ? a.size() < b.size() : a < b;  // no leading zeros: the longer number is larger
     while (!a.empty() && !b.empty()) {
         auto const take = [](std::string_view& s) {
             std::uint64_t n = 0;
@@ -98,7 +100,9 @@ std::span<journal_entry const* const> history::peek()
     if (peeked_) return current_;
     peeked_ = true;
     current_.clear();
-    auto const in_turn = [&](std::size_t i) { return counts(i) && !std::binary_search(late_.begin(), late_.end(), i); };
+    auto const in_turn = [&](std::size_t i) {
+        return counts(i) && (late_.empty() || !std::binary_search(late_.begin(), late_.end(), i));
+    };
     auto i = next_;
     while (i < entries_.size() && !in_turn(i)) ++i;
     if (i < entries_.size()) {

@@ -23,17 +23,22 @@ enum class ticket : std::uint64_t { none = 0 };
 
 /// What an attempt's function sees; shared, since a detached function may outlive the step.
 struct attempt_data {
-    std::string key, step_key;
+    run_id run;
+    std::string place, step_place;  ///< of the call, and of the step it is about: the same but for reconcile and compensate
     int number = 1;
     epoch_no epoch{};
     duration deadline = duration::max();  ///< steady
     flow::clock const* clock = nullptr;
-    std::stop_source stop;
+    std::stop_source stop{std::nostopstate};
     std::mutex guard;  ///< of what follows
+    std::string key, step_key;  ///< computed when asked for: most functions never do
     std::string commit_ref;
     duration last_heartbeat{};
     secret_source secrets;
 };
+
+/// The idempotency key of a place (P2).
+std::string key_of(run_id run, std::string_view place);
 
 /// One call of a step's function.
 struct call_order {

@@ -1,5 +1,8 @@
 #include "flow/journal.hpp"
 
+#include <algorithm>
+#include <vector>
+#include <bit>
 #include <concepts>
 #include <cstring>
 
@@ -81,37 +84,55 @@ std::string_view to_string(encoding e) noexcept
 namespace {
 
 // The encoding of docs/reference/journal_format.md, "Checksum": integers little-endian, texts behind their length.
+/// The columns one after another, little-endian, texts behind their length. Written by pointer into a buffer that is large enough
+/// from the start: this runs once for every entry written or read.
 class checksum_text {
 public:
+    explicit checksum_text(std::size_t size)
+    {
+        if (buffer().size() < size) buffer().resize(size);
+        at_ = buffer().data();
+    }
     template <std::integral T>
     void number(T value)
     {
-        auto const bits = static_cast<std::uint64_t>(value);
-        for (std::size_t i = 0; i < sizeof(T); ++i) bytes_.push_back(static_cast<char>((bits >> (8 * i)) & 0xff));
+        if constexpr (std::endian::native == std::endian::big) {
+            auto const bits = static_cast<std::uint64_t>(value);
+            for (std::size_t i = 0; i < sizeof(T); ++i) *at_++ = static_cast<char>((bits >> (8 * i)) & 0xff);
+        } else {
+            std::memcpy(at_, &value, sizeof value);
+            at_ += sizeof value;
+        }
     }
     void text(std::string_view value)
     {
         number(static_cast<std::uint32_t>(value.size()));
-        bytes_.append(value);
+        at_ = std::copy(value.begin(), value.end(), at_);
     }
     template <std::size_t N>
     void raw(std::array<std::uint8_t, N> const& value)
     {
-        bytes_.append(reinterpret_cast<char const*>(value.data()), N);
+        std::memcpy(at_, value.data(), N);
+        at_ += N;
     }
-    void clear() noexcept { bytes_.clear(); }
-    std::uint64_t hash() const { return XXH3_64bits(bytes_.data(), bytes_.size()); }
+    std::uint64_t hash() const { return XXH3_64bits(buffer().data(), static_cast<std::size_t>(at_ - buffer().data())); }
 
 private:
-    std::string bytes_;
+    static std::vector<char>& buffer()
+    {
+        thread_local std::vector<char> bytes(1024);
+        return bytes;
+    }
+    char* at_;
 };
 
 }  // namespace
 
 std::uint64_t checksum_of(journal_entry const& e, run_id run)
 {
-    thread_local checksum_text t;  // one buffer a thread: this runs once for every entry written or read
-    t.clear();
+    constexpr std::size_t numbers_and_lengths = 256;  // more than all fixed columns together
+    checksum_text t(numbers_and_lengths + e.path.size() + e.place.size() + e.name.size() + e.shape_in.size() + e.shape_out.size() +
+                    e.commit_ref.size() + e.by.size() + e.why.size());
     t.raw(run.value.bytes);
     t.number(static_cast<std::int64_t>(e.seq));
     t.number(static_cast<std::int64_t>(e.epoch));

@@ -257,13 +257,14 @@ run::found run::find(scope const& s, position const& at, expectation const& want
     return found::recorded;
 }
 
-std::optional<std::string> run::intact_payload(journal_entry const& e)
+std::optional<std::string_view> run::intact_payload(journal_entry const& e)
 {
-    std::string text = e.payload;
+    std::string_view text = e.payload;
     if (e.in_blob) {
         auto blob = host_.load_blob(e.hash);
         if (!blob) return std::nullopt;
-        text = *std::move(blob);
+        blob_ = *std::move(blob);
+        text = blob_;
     }
     if (sha256(text) != e.hash) return std::nullopt;
     return text;
@@ -397,14 +398,6 @@ time_point run::token_due(waitpoint_id w) const
 {
     auto const at = token_due_.find(w);
     return at == token_due_.end() ? never : at->second;
-}
-
-std::string run::key_of(std::string_view place) const
-{
-    std::string text(reinterpret_cast<char const*>(row_.id.value.bytes.data()), row_.id.value.bytes.size());
-    text += "/0/";  // the segment: checkpoints come later
-    text += place;
-    return to_string(sha256(text));
 }
 
 uuid run::draw_uuid()

@@ -113,8 +113,9 @@ public:
     void consumed() { history_.pass(); }
     class history& recorded() noexcept { return history_; }
 
-    /// The text of an entry's payload, from its blob if it lies there; nothing if it does not match its hash.
-    std::optional<std::string> intact_payload(journal_entry const& e);
+    /// The text of an entry's payload, from its blob if it lies there; nothing if it does not match its hash. Lives as long as the
+    /// entry, or until the next call.
+    std::optional<std::string_view> intact_payload(journal_entry const& e);
 
     // Writing. Entries and effects gather in one group until `submit`.
     journal_entry make(entry_kind k, position const& at) const;
@@ -130,6 +131,8 @@ public:
 
     /// Everything appended is durable.
     bool all_durable() const noexcept { return durable_ == last_; }
+    /// Something waits for that: an operation at its barrier, or the run's end.
+    bool waits_for_durable() const noexcept { return !all_durable() && (!want_durable_.empty() || answering_ || phase_ == phase::leaving); }
     /// So much is not durable yet that the body has to wait (P22).
     bool window_full() const noexcept;
     /// pending::durable is called when everything appended so far is durable.
@@ -156,7 +159,6 @@ public:
     time_point token_due(waitpoint_id w) const;
     void call_started(ticket t, bool detached) { calls_[t] = detached; }
 
-    std::string key_of(std::string_view place) const;  ///< the idempotency key (P2)
     uuid draw_uuid();
 
     /// Going on would be wrong: the run is held (P19, P41). The body does not go on and sees nothing of it.
@@ -192,6 +194,7 @@ private:
     run_settings settings_;
     host& host_;
     class history history_;
+    std::string blob_;  ///< what intact_payload gave last, if it lay in a blob
     std::vector<waitpoint_row> known_waitpoints_;
     std::vector<request> mailbox_;
 

@@ -1,5 +1,8 @@
 #include "flow/detail/scope.hpp"
 
+#include <charconv>
+#include <utility>
+
 #include "src/names.hpp"
 
 namespace flow::detail {
@@ -10,30 +13,34 @@ scope::scope(scope const& outer, position const& at)
 {
 }
 
-std::uint32_t scope::occurrence(std::string_view name)
+scope::counted& scope::counter_of(std::string_view name)
 {
-    if (last_used_ < counts_.size() && counts_[last_used_].name == name) return counts_[last_used_].count++;
-    for (std::size_t i = 0; i < counts_.size(); ++i) {
-        if (counts_[i].name != name) continue;
-        last_used_ = i;
-        return counts_[i].count++;
-    }
+    if (last_used_ < counts_.size() && counts_[last_used_].name == name) return counts_[last_used_];
+    for (last_used_ = 0; last_used_ < counts_.size(); ++last_used_)
+        if (counts_[last_used_].name == name) return counts_[last_used_];
     check_name(name);  // once a name
-    last_used_ = counts_.size();
-    counts_.push_back({std::string(name), 1});
-    return 0;
+    std::string place = place_prefix_;
+    append_place_name(place, name);
+    place += '#';
+    return counts_.emplace_back(counted{std::string(name), std::move(place), 0});
 }
+
+namespace {
+
+void append_number(std::string& to, std::uint32_t n)
+{
+    char digits[10];
+    to.append(digits, std::to_chars(digits, digits + sizeof digits, n).ptr);
+}
+
+}  // namespace
 
 position scope::next(std::string_view name)
 {
-    auto const n = occurrence(name);
-    position at;
-    at.path = path_prefix_;
-    at.path += std::to_string(next_position_++);
-    at.place = place_prefix_;
-    append_place_name(at.place, name);
-    at.place += '#';
-    at.place += std::to_string(n);
+    auto& c = counter_of(name);
+    position at{path_prefix_, c.place};
+    append_number(at.path, next_position_++);
+    append_number(at.place, c.count++);
     return at;
 }
 

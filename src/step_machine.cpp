@@ -32,6 +32,15 @@ step_machine::~step_machine()
     if (data_) data_->stop.request_stop();
 }
 
+bool step_machine::begin_after(call_result r)
+{
+    attempt_ = 1;
+    doing_ = doing::calling;
+    took(std::move(r));
+    starting_ = false;
+    return settled_;
+}
+
 bool step_machine::begin()
 {
     record_.outcome = nullptr;  // what it points at may go
@@ -113,8 +122,10 @@ void step_machine::durable()
 void step_machine::make_attempt_data()
 {
     data_ = std::make_shared<attempt_data>();
-    data_->step_key = run_.key_of(at_.place);
-    data_->key = role_ == role::own ? data_->step_key : run_.key_of(where().place);
+    data_->run = run_.row().id;
+    data_->step_place = at_.place;
+    data_->place = where().place;
+    data_->stop = std::stop_source();
     data_->number = attempt_;
     data_->epoch = run_.row().epoch;
     data_->clock = &run_.hosted_by().clock();

@@ -19,6 +19,8 @@ public:
 
     /// Takes up the step where the record leaves it. True: its outcome is there (an inline function).
     bool begin();
+    /// Its first attempt was made already, and did not give a value.
+    bool begin_after(call_result r);
     /// The recorded output does not match its hash (P27).
     bool begin_healing(journal_entry const& damaged, std::vector<journal_entry const*> behind);
 

@@ -110,7 +110,7 @@ public:
     {
         static_assert(detail::is_workflow<Fn>, "flow: engine.add<fn> takes a function that returns flow::workflow<T>");
         if constexpr (detail::is_workflow<Fn>) {
-            static_assert(detail::check_storable<detail::arguments_of<Fn>>());
+            [[maybe_unused]] constexpr bool storable = detail::check_storable<detail::arguments_of<Fn>>();
             add_functions(name, options, detail::functions_of<Fn>::value);
         }
     }

@@ -73,6 +73,9 @@ inline constexpr bool is_detached = false;
 template <class F>
 inline constexpr bool is_detached<detached_callable<F>> = true;
 
+class step_machine;
+struct step_record;
+
 /// The part of a step that does not depend on its function.
 class step_base : public journaled_operation {
 public:
@@ -82,6 +85,8 @@ public:
     virtual std::shared_ptr<call> make_call() = 0;
     virtual std::shared_ptr<call> make_reconcile() { return nullptr; }
     virtual std::shared_ptr<call> make_compensate() { return nullptr; }
+    /// Calls the function where it is and keeps its value; false: it is a coroutine.
+    virtual bool call_here(attempt& a, call_result& result) noexcept = 0;
     /// Moves the value out of a call that was made here; no decoding.
     virtual void adopt(call& c) = 0;
 
@@ -93,6 +98,9 @@ protected:
     step_base(name n, effect cls, step_options o) : name_(std::move(n)), options_(o), cls_(cls) {}
 
 private:
+    step_machine& go_live_as(scope& s, completion& c, position at, step_record record, effect cls);
+    bool take_recorded(run& r, position const& at, journal_entry const& outcome, std::string_view text);
+
     name name_;
     step_options options_;
     effect cls_;
@@ -133,6 +141,32 @@ std::shared_ptr<call> wrap_copy(F const& fn)
     else return wrap<F, call_of<F, void>>(copy);
 }
 
+/// What a refused step is, so that the refusal stays one error.
+class refused_step : public operation {
+public:
+    using refused_operation = void;
+    template <class G>
+    refused_step reconcile(G&&) &&
+    {
+        return {};
+    }
+    template <class G>
+    refused_step compensate(G&&) &&
+    {
+        return {};
+    }
+    bool start(scope&, completion&) { return true; }
+    error const* failed() const { return nullptr; }
+    any_value take() { return {}; }
+};
+
+template <class G, class R>
+constexpr bool is_reconcile()
+{
+    if constexpr (!is_step_function<G>) return false;
+    else return std::is_same_v<returned_by<G>, reconciled<R>>;
+}
+
 template <class F, class Reconcile = nothing, class Compensate = nothing>
 class [[nodiscard("a step runs only when it is awaited")]] step_operation final : public step_base {
     using R = typename awaited<returned_by<F>>::type;
@@ -149,23 +183,34 @@ public:
     /// Asked when this step is in doubt: `flow::reconciled<T> ask()` or with `flow::attempt&`, whose `step_key()` is the
     /// step's key. Runs as an idempotent step of its own. It must be copyable.
     template <class G>
-    step_operation<F, std::decay_t<G>, Compensate> reconcile(G&& ask) &&
+    auto reconcile(G&& ask) &&
     {
         static_assert(safe_in_co_await<G>,
                       "flow: g++ 12 copies this closure bit by bit inside co_await and destroys it twice (a compiler bug). "
                       "Capture by reference [&], or give it a name first: auto fn = [x] {...}; .reconcile(fn)");
-        static_assert(std::is_same_v<returned_by<std::decay_t<G>>, reconciled<R>>,
+        static_assert(is_reconcile<std::decay_t<G>, R>(),
                       "flow: reconcile takes a function that returns flow::reconciled<T>, T being what the step returns");
-        return {std::move(*this), std::forward<G>(ask), std::move(compensate_)};
+        if constexpr (is_reconcile<std::decay_t<G>, R>())
+            return step_operation<F, std::decay_t<G>, Compensate>(std::move(*this), std::forward<G>(ask), std::move(compensate_));
+        else return refused_step{};
     }
     /// Undoes what a step in doubt may have done, so that it can be run again. Runs as an idempotent step of its own.
     template <class G>
-    step_operation<F, Reconcile, std::decay_t<G>> compensate(G&& undo) &&
+    auto compensate(G&& undo) &&
     {
         static_assert(safe_in_co_await<G>,
                       "flow: g++ 12 copies this closure bit by bit inside co_await and destroys it twice (a compiler bug). "
                       "Capture by reference [&], or give it a name first: auto fn = [x] {...}; .compensate(fn)");
-        return {std::move(*this), std::move(reconcile_), std::forward<G>(undo)};
+        using undo_type = std::decay_t<G>;
+        if constexpr (!is_step_function<undo_type>) {
+            static_assert(never_true<G>, "flow: compensate takes a function that is called with nothing or with flow::attempt&");
+            return refused_step{};
+        } else if constexpr (!has_its_header<undo_type>()) {
+            static_assert(never_true<G>, "flow: this step's function is an Asio coroutine: #include <flow/asio.hpp>");
+            return refused_step{};
+        } else {
+            return step_operation<F, Reconcile, undo_type>(std::move(*this), std::move(reconcile_), std::forward<G>(undo));
+        }
     }
 
     R take()
@@ -189,6 +234,11 @@ public:
         if constexpr (std::is_same_v<Compensate, nothing>) return nullptr;
         else return wrap_copy<Compensate>(compensate_);
     }
+    bool call_here(attempt& a, call_result& result) noexcept override
+    {
+        if constexpr (is_awaitable<returned_by<F>>) return false;
+        else return invoke_into<R>(fn_, a, result, value_), true;
+    }
     void adopt(call& c) override { value_ = std::move(static_cast<call_of<F, R>&>(c).value); }
 
 private:
@@ -204,25 +254,6 @@ private:
     [[no_unique_address]] Reconcile reconcile_;
     [[no_unique_address]] Compensate compensate_;
     std::optional<V> value_;
-};
-
-/// What a refused step is, so that the refusal stays one error.
-class refused_step : public operation {
-public:
-    using refused_operation = void;
-    template <class G>
-    refused_step reconcile(G&&) &&
-    {
-        return {};
-    }
-    template <class G>
-    refused_step compensate(G&&) &&
-    {
-        return {};
-    }
-    bool start(scope&, completion&) { return true; }
-    error const* failed() const { return nullptr; }
-    any_value take() { return {}; }
 };
 
 template <class F>
@@ -249,6 +280,9 @@ auto make_step(name n, effect cls, F&& fn, step_options o)
         static_assert(never_true<F>,
                       "flow: this step's function returns a durable operation. Steps cannot be nested: await the operation in "
                       "the workflow body, or move both into a sub-workflow and co_await that");
+        return refused_step{};
+    } else if constexpr (!has_its_header<fn_type>()) {
+        static_assert(never_true<F>, "flow: this step's function is an Asio coroutine: #include <flow/asio.hpp>");
         return refused_step{};
     } else if constexpr (!check_storable<storage_of<typename awaited<returned_by<fn_type>>::type>>()) {
         return refused_step{};

@@ -177,7 +177,7 @@ token_secret token<T>::secret() const
 template <class T>
 detail::make_token_operation<T> make_token(detail::name name, token_options options = {})
 {
-    static_assert(detail::check_storable<detail::storage_of_answer<T>>());
+    [[maybe_unused]] constexpr bool storable = detail::check_storable<detail::storage_of_answer<T>>();
     return {std::move(name), options};
 }
 
@@ -193,7 +193,7 @@ detail::wait_operation<T> wait_for_token(token<T> const& which, wait_options opt
 template <class T>
 detail::wait_operation<T> wait_for_token(detail::name name, wait_options options = {})
 {
-    static_assert(detail::check_storable<detail::storage_of_answer<T>>());
+    [[maybe_unused]] constexpr bool storable = detail::check_storable<detail::storage_of_answer<T>>();
     return {std::move(name), std::nullopt, options};
 }
 

@@ -40,7 +40,12 @@ void driver::run_strand()
     for (;;) {
         std::function<void(run&)> event;
         {
-            std::lock_guard const lock(guard_);
+            std::unique_lock lock(guard_);
+            if (gave_ && (events_.empty() || down_)) {
+                lock.unlock();
+                commit_or_leave();
+                continue;
+            }
             if (events_.empty() || down_) {
                 scheduled_ = false;
                 return;
@@ -51,6 +56,17 @@ void driver::run_strand()
         event(*run_);
         settle();
     }
+}
+
+void driver::commit_or_leave()
+{
+    // Groups were given in this burst. Where the run can do nothing before they are durable, this thread commits them.
+    gave_ = false;
+    if (run_ && run_->waits_for_durable()) {
+        pool::blocking const elsewhere(engine_.threads);
+        if (engine_.journal.commit_here()) return;
+    }
+    engine_.journal.wake();
 }
 
 void driver::settle()
@@ -119,7 +135,11 @@ void driver::answered(seq_no last, answer const& a)
 
 clock const& driver::clock() const { return engine_.clock(); }
 void driver::fill_random(std::span<std::uint8_t> bytes) { engine_.random(bytes.data(), bytes.size()); }
-void driver::write(group g) { engine_.journal.give(shared_from_this(), std::move(g)); }
+void driver::write(group g)
+{
+    gave_ = true;
+    engine_.journal.give(shared_from_this(), std::move(g));
+}
 outcome<std::string> driver::load_blob(digest const& hash) { return engine_.store->load_blob(hash); }
 void driver::warn(std::string_view text) { engine_.log(log_level::warning, std::string(text)); }
 

@@ -57,6 +57,7 @@ private:
     void schedule();
     void run_strand();
     void answered(seq_no last, answer const& a);
+    void commit_or_leave();
     void settle();  ///< after an event: is the run over?
 
     engine_core& engine_;
@@ -69,6 +70,7 @@ private:
     std::map<ticket, timers::id> armed_;
     std::map<ticket, std::string> out_;  ///< under guard_
     std::atomic<bool> idle_{true};
+    bool gave_ = false;      ///< groups to the journal writer since the burst began
     bool gone_ = false;      ///< fenced or over: what still comes is dropped
     bool reported_ = false;  ///< the engine knows
     std::unique_ptr<run> run_;

@@ -13,6 +13,9 @@ namespace {
 // Long enough that another process's transaction ends meanwhile; short enough that the health report stays current.
 constexpr time_limit commit_limit{2000};
 
+// On a thread that has other work: a store that is busy longer is the writer's own thread's matter.
+constexpr time_limit short_limit{20};
+
 // After a failure: from a moment up to seconds, so that a full or damaged disk is not hammered (ST-11).
 time_limit pause_after(int failures) { return time_limit{std::min(5000, 10 << std::min(failures, 9))}; }
 
@@ -28,6 +31,10 @@ bool journal_writer::quarantine()
 {
     auto const culprit = std::move(batch_.front());
     batch_.clear();
+    {
+        std::lock_guard const lock(guard_);
+        pending_ = false;
+    }
     log_(log_level::error, "run " + to_string(culprit.g.run) + " is given up: its journal cannot be written");
     culprit.who->written(culprit.g.entries.back().seq, answer{answer_kind::fenced, {}, {}});
     return true;
@@ -47,19 +54,41 @@ void journal_writer::start() { thread_ = std::thread([this] { work(); }); }
 
 void journal_writer::give(std::shared_ptr<group_owner> who, group g)
 {
-    bool first = false;
+    bool many = false;
     {
         std::lock_guard const lock(guard_);
-        first = queue_.empty();
         queue_.push_back({std::move(who), std::move(g)});
+        many = queue_.size() == 64;
     }
-    if (first) wake_.notify_one();
+    if (many) wake_.notify_one();
+}
+
+void journal_writer::wake() { wake_.notify_one(); }
+
+bool journal_writer::commit_here()
+{
+    if (!thread_.joinable()) return false;  // driven by flush
+    std::unique_lock alone(committing_, std::try_to_lock);
+    if (!alone || !batch_.empty()) return false;  // a batch that failed is the thread's to try again
+    take_queue();
+    bool const done = !batch_.empty() && commit(short_limit);
+    alone.unlock();
+    if (has_work()) wake();
+    return done;
+}
+
+void journal_writer::take_queue()
+{
+    std::lock_guard const lock(guard_);
+    std::move(queue_.begin(), queue_.end(), std::back_inserter(batch_));
+    queue_.clear();
+    pending_ = !batch_.empty();
 }
 
 bool journal_writer::has_work() const
 {
     std::lock_guard const lock(guard_);
-    return !queue_.empty() || !batch_.empty();
+    return !queue_.empty() || pending_;
 }
 
 std::optional<error> journal_writer::trouble() const
@@ -84,11 +113,7 @@ void journal_writer::report(error const& e)
 bool journal_writer::flush(time_limit limit)
 {
     std::lock_guard const alone(committing_);
-    {
-        std::lock_guard const lock(guard_);
-        std::move(queue_.begin(), queue_.end(), std::back_inserter(batch_));
-        queue_.clear();
-    }
+    take_queue();
     return !batch_.empty() && commit(limit);
 }
 
@@ -111,6 +136,7 @@ bool journal_writer::commit(time_limit limit)
     {
         std::lock_guard const lock(guard_);
         trouble_.reset();
+        pending_ = false;
     }
     auto batch = std::exchange(batch_, {});
     for (std::size_t i = 0; i < batch.size(); ++i)
@@ -122,10 +148,10 @@ void journal_writer::work()
 {
     std::unique_lock lock(guard_);
     for (;;) {
-        wake_.wait(lock, [this] { return ending_ || !queue_.empty(); });
+        wake_.wait(lock, [this] { return ending_ || !queue_.empty() || pending_; });
         bool const last = ending_;
         lock.unlock();
-        while (!flush(commit_limit) && !batch_.empty()) {
+        while (!flush(commit_limit) && has_work()) {
             lock.lock();
             if (wake_.wait_for(lock, pause_after(failures_), [this] { return ending_; })) {
                 lock.unlock();

@@ -1,6 +1,7 @@
 // The journal writer: takes groups from all runs and commits what has queued as one transaction (group commit).
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <functional>
 #include <memory>
@@ -30,8 +31,12 @@ public:
     ~journal_writer() { join(); }
 
     void start();
-    /// Any thread; never blocks on the store.
+    /// Any thread; never blocks on the store. The thread is woken by `wake`, or when much has gathered.
     void give(std::shared_ptr<group_owner> who, group g);
+    void wake();
+    /// Commits what has queued on the calling thread, if nobody commits now: whoever waits for it saves two hand-overs between
+    /// threads. False: it is the writer's thread that will.
+    bool commit_here();
     /// Commits what is queued now. False: nothing was queued, or the store could not be written yet.
     bool flush(time_limit limit);
     bool has_work() const;
@@ -47,6 +52,7 @@ private:
         group g;
     };
     void work();
+    void take_queue();  ///< committing_ is held
     bool commit(time_limit limit);  ///< the batch; false: to be tried again
     bool halve(time_limit limit);  ///< until the culprit stands alone (P9)
     bool quarantine();
@@ -57,10 +63,11 @@ private:
     mutable std::mutex guard_;
     std::condition_variable wake_;
     std::vector<item> queue_;
-    std::vector<item> batch_;  ///< being committed, or to be committed again; the committing thread's
     std::mutex committing_;
+    std::vector<item> batch_;  ///< being committed, or to be committed again; under committing_
     std::optional<error> trouble_;
-    int failures_ = 0;
+    std::atomic<int> failures_{0};
+    bool pending_ = false;  ///< the batch is not empty; under guard_, for those who do not commit
     bool ending_ = false;
     std::thread thread_;
 };

@@ -1,5 +1,5 @@
 // refused: flow: this type cannot be stored in the journal: it is no aggregate, scalar, string, optional, vector or map.
-// names: can_be_journaled<int\*, order>
+// names: can_be_journaled<int ?\*, order>
 #include <flow/engine.hpp>
 #include <flow/workflow.hpp>
 

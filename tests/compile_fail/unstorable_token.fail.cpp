@@ -1,5 +1,5 @@
 // refused: flow: this type cannot be stored in the journal: it is no aggregate, scalar, string, optional, vector or map.
-// names: can_be_journaled<int\*, answer>
+// names: can_be_journaled<int ?\*, answer>
 #include <flow/token.hpp>
 #include <flow/workflow.hpp>
 

@@ -149,27 +149,31 @@ decltype(auto) call_with(F& fn, attempt& a)
 template <class F>
 using returned_by = decltype(call_with(std::declval<F&>(), std::declval<attempt&>()));
 
+/// Calls `fn`, keeps what it returned and encodes it.
+template <class R, class F>
+void invoke_into(F& fn, attempt& a, call_result& result, std::optional<storage_of<R>>& value) noexcept
+{
+    try {
+        if constexpr (std::is_void_v<R>) {
+            call_with(fn, a);
+            value.emplace();
+        } else {
+            value.emplace(call_with(fn, a));
+        }
+    } catch (...) {
+        take_exception(result);
+        return;
+    }
+    encode_result(result, *value);
+}
+
 /// A plain callable whose result is R, kept until the body takes it.
 template <class F, class R>
 class plain_call final : public call {
 public:
     explicit plain_call(F&& fn) : fn_(std::move(fn)) {}
 
-    void invoke(attempt& a, call_result& result) noexcept override
-    {
-        try {
-            if constexpr (std::is_void_v<R>) {
-                call_with(fn_, a);
-                value.emplace();
-            } else {
-                value.emplace(call_with(fn_, a));
-            }
-        } catch (...) {
-            take_exception(result);
-            return;
-        }
-        encode_result(result, *value);
-    }
+    void invoke(attempt& a, call_result& result) noexcept override { invoke_into<R>(fn_, a, result, value); }
 
     std::optional<storage_of<R>> value;
 
@@ -204,6 +208,15 @@ private:
 /// Filled in by flow/asio.hpp for functions that return asio::awaitable<R>.
 template <class F, class R>
 class asio_call;
+
+/// F can be called as it is: it is no Asio coroutine, or flow/asio.hpp is there.
+template <class F>
+constexpr bool has_its_header()
+{
+    using R = returned_by<F>;
+    if constexpr (is_awaitable<R>) return requires { sizeof(asio_call<F, typename awaited<R>::type>); };
+    else return true;
+}
 
 }  // namespace detail
 }  // namespace flow

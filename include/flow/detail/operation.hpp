@@ -61,14 +61,15 @@ public:
                       "flow: a durable operation can be awaited in the body of a flow::workflow only, not in another coroutine");
         return {};
     }
-    // Awaited in an Asio coroutine: Asio tries to call what is awaited with its frame.
+    // Awaited in an Asio coroutine: Asio tries to call what is awaited with its frame. `auto`: it asks for the return type only,
+    // and so this body is looked at.
     template <class Executor>
-    refused operator()(boost::asio::detail::awaitable_frame_base<Executor>*) const
+    auto operator()(boost::asio::detail::awaitable_frame_base<Executor>*) const
     {
         static_assert(never_true<Executor>,
                       "flow: a durable operation cannot be awaited inside a step's function or any asio coroutine. Return "
                       "from the step first, or make this function a flow::workflow");
-        return {};
+        return any_value{};  // as if it were what Asio asks for, so that fewer errors follow
     }
 };
 

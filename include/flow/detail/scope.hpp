@@ -51,9 +51,10 @@ public:
 private:
     struct counted {
         std::string name;
+        std::string place;  ///< up to the occurrence: "all#0.1/charge#"
         std::uint32_t count;
     };
-    std::uint32_t occurrence(std::string_view name);
+    counted& counter_of(std::string_view name);
 
     run& owner_;
     flow::detail::branch& branch_;

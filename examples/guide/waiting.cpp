@@ -1,0 +1,100 @@
+// For docs/guide/waiting.md: sleeps, tokens that are sent out, waits that end.
+#include <flow/flow.hpp>
+
+#include <mutex>
+
+#include "../scratch.hpp"
+
+using namespace std::chrono_literals;
+
+struct answer {
+    bool agreed = false;
+};
+
+/// Stands for a mail: what was sent out.
+struct letter {
+    flow::waitpoint_id token;
+    std::string secret;
+};
+std::mutex guard;
+std::vector<letter> letters;
+
+void send(letter l)
+{
+    std::lock_guard const lock(guard);
+    letters.push_back(std::move(l));
+}
+
+// [sleeps]
+flow::workflow<int> remind()
+{
+    co_await flow::sleep_for(20ms);
+
+    auto const start = co_await flow::now();  // the clock of the machine must not be asked: replay would get another answer
+    co_await flow::sleep_until(start + 30ms);
+    co_return 2;
+}
+// [/sleeps]
+
+// [token]
+flow::workflow<std::string> invite(std::string guest)
+{
+    auto const reply = co_await flow::make_token<answer>("reply");
+    co_await flow::step("send", flow::idempotent, [&] { send({reply.id(), reply.secret().text()}); });
+
+    auto const said = co_await flow::wait_for_token(reply);
+    co_return said.agreed ? guest + " comes" : guest + " does not come";
+}
+// [/token]
+
+// [timeout]
+flow::workflow<std::string> ask_briefly()
+{
+    auto const said = co_await flow::as_outcome(flow::wait_for_token<answer>("reply", {.timeout = 30ms}));
+    if (!said) co_return said.error().code() == flow::errc::wait_timeout ? "nobody answered" : "cancelled";
+    co_return "answered";
+}
+// [/timeout]
+
+// [cancel]
+flow::workflow<std::string> rent(std::string car)
+{
+    auto const key = co_await flow::step("take key", flow::idempotent, [&] { return "key of " + car; });
+
+    auto const returned = co_await flow::as_outcome(flow::wait_for_token<void>("returned"));
+    if (!returned) {  // cancelled: what must still happen goes under a shield
+        co_await flow::shield(flow::step("lock", flow::idempotent, [&] { send({{}, "locked: " + key}); }));
+        co_return "given up";
+    }
+    co_return "returned";
+}
+// [/cancel]
+
+int main()
+{
+    flow::engine engine{flow::memory(), {.threads = 2}};
+    engine.add<remind>("remind");
+    engine.add<invite>("invite");
+    engine.add<ask_briefly>("ask_briefly");
+    engine.add<rent>("rent");
+
+    expect(engine.start<remind>().result() == 2, "sleeps end");
+
+    auto const run = engine.start<invite>("Ada");
+    while (run.status().run != flow::run_status::waiting) run.wait(10ms);
+    // [complete]
+    auto const [token, secret] = letters.front();
+    engine.complete(flow::token<answer>{token}, flow::token_secret{secret}, answer{true});
+    // [/complete]
+    expect(run.result() == "Ada comes", "a token is completed with its secret");
+    letters.clear();
+
+    expect(engine.start<ask_briefly>().result() == "nobody answered", "a wait ends at its time limit");
+
+    auto const rented = engine.start<rent>("blue car");
+    while (rented.status().run != flow::run_status::waiting) rented.wait(10ms);
+    rented.cancel("the garage burns");
+    while (!rented.wait(1s)) {}
+    expect(rented.status().run == flow::run_status::cancelled, "a cancelled run ends cancelled");
+    expect(letters.size() == 1 && letters.front().secret == "locked: key of blue car", "and its clean-up ran");
+}
