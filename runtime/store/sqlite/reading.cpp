@@ -56,8 +56,15 @@ outcome<std::optional<loaded_run>> sqlite_store::load(run_id run)
         out->row = read_run(r);
         auto const num = out->row.num;
         {
+            // An entry is large: growing step by step would move each of them several times.
+            auto count = c.prepare("select max(seq) from journal where run = ?");
+            count << num;
+            if (count.step()) out->entries.reserve(static_cast<std::size_t>(count.number(0)));
+        }
+        {
             auto e = c.prepare(entries.c_str());
-            out->entries = all<journal_entry>(e << num, read_entry);
+            e << num;
+            while (e.step()) out->entries.push_back(read_entry(e));
         }
         {
             auto w = c.prepare(waits.c_str());
