@@ -59,10 +59,10 @@ try {
         throw;
     } catch (flow::not_started const& e) {
         r.end = call_end::not_started;
-        r.error.message = e.what();
+        r.error.message = e.why();
     } catch (permanent_error const& e) {
         r.end = call_end::permanent;
-        r.error.message = e.what();
+        r.error.message = e.why();
     } catch (flow::error const& e) {
         r.error = e.detail();
         if (r.error.tag.empty()) r.error.tag = row_of(e.code()).name;

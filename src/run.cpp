@@ -339,7 +339,9 @@ void run::when_durable(pending& p) { want_durable_.push_back(&p); }
 
 void run::block(wait_reason const& reason)
 {
-    if (row_.status.execution == execution_status::executing)
+    // A run taken over while it waited stands on what it waited for then; a snapshot only if that is another thing now.
+    bool const waits_already = row_.status.execution == execution_status::executing_with_waitpoints;
+    if (row_.status.execution == execution_status::executing || (waits_already && parse_wait_reason(row_.reason).id != reason.id))
         change(status_event::block, reason, "Run was blocked by a waitpoint.");
 }
 

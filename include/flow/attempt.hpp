@@ -22,6 +22,7 @@ struct attempt_data;
 struct not_started : std::exception {
     explicit not_started(std::string why = "not started") : why_(std::move(why)) {}
     char const* what() const noexcept override { return why_.c_str(); }
+    std::string const& why() const noexcept { return why_; }  ///< whole, where `what()` ends at a NUL
 
 private:
     std::string why_;
@@ -31,6 +32,7 @@ private:
 struct permanent_error : std::exception {
     explicit permanent_error(std::string why) : why_(std::move(why)) {}
     char const* what() const noexcept override { return why_.c_str(); }
+    std::string const& why() const noexcept { return why_; }  ///< whole, where `what()` ends at a NUL
 
 private:
     std::string why_;

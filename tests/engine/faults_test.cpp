@@ -105,19 +105,24 @@ TEST_CASE("ST-09 one damaged run does not stop the others: each kind of damage h
 
 TEST_CASE("ST-08 a full disk at the intent: the function is not called, nothing counts as a failure, and it goes on later", "[engine][faults]")
 {
-    auto const data = flow::memory();
-    auto faulty = std::make_shared<fault_store>(data);
-    world w(faulty, add_all);
-    auto run = w.engine().start<only_pays>();
-    faulty->plan(2, fault::fail, flow::errc::store_full);  // the claim, then the intent
-    w.engine().poll(50ms);
-    CHECK(outside().count("pay") == 0);
-    w.settle();
-    CHECK(run.result() == 1);
-    CHECK(outside().count("pay") == 1);
-    CHECK(w.entries(run.id(), flow::entry_kind::attempt_failed) == 0);
-    faulty->plan(1, fault::fail, flow::errc::store_full);
-    CHECK_THROWS_WITH(w.engine().start<only_pays>(), Catch::Contains("disk is full"));
+    int spoiled = 0;
+    for (int n = 1; n <= 6; ++n) {  // one of them is the intent
+        CAPTURE(n);
+        auto faulty = std::make_shared<fault_store>(flow::memory());
+        world w(faulty, add_all);
+        auto run = w.engine().start<only_pays>();
+        faulty->plan(n, fault::fail, flow::errc::store_full);
+        w.settle();
+        w.pass(1min);
+        spoiled += faulty->reached();
+        CHECK(run.result() == 1);
+        CHECK(outside().count("pay") == 1);
+        CHECK(w.entries(run.id(), flow::entry_kind::intent) == 1);
+        CHECK(w.entries(run.id(), flow::entry_kind::attempt_failed) == 0);
+        faulty->plan(1, fault::fail, flow::errc::store_full);
+        CHECK_THROWS_WITH(w.engine().start<only_pays>(), Catch::Contains("disk is full"));
+    }
+    CHECK(spoiled >= 4);
 }
 
 TEST_CASE("ST-17 health names each cause", "[engine][faults]")
