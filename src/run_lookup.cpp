@@ -1,0 +1,111 @@
+// An operation looks for what is recorded of it; code that asks for something else is told apart.
+#include "src/run.hpp"
+
+#include "src/pending.hpp"
+
+namespace flow::detail {
+
+namespace {
+
+/// The operation an entry belongs to, by the kind of its outcome.
+entry_kind family(entry_kind k) noexcept
+{
+    using enum entry_kind;
+    switch (k) {
+    case intent: case started: case attempt_failed: case step: case step_failed: case step_skipped: case returned:
+    case abandoned: case intervention: case decision: return step;
+    case wait: case waited: case wait_failed: return waited;
+    case sleep: case woken: return woken;
+    default: return k;
+    }
+}
+
+std::string_view family_name(entry_kind k) noexcept
+{
+    using enum entry_kind;
+    switch (family(k)) {
+    case step: return "step";
+    case waited: return "wait_for_token";
+    case woken: return "sleep";
+    case token: return "make_token";
+    case value: return "value";
+    default: return to_string(k);
+    }
+}
+
+}  // namespace
+
+run::found run::find(scope const& s, position const& at, expectation const& wanted, journaled_operation& op,
+                     std::span<journal_entry const* const>& entries)
+{
+    if (phase_ != phase::live || stopping_) return found::stopped;
+    bool const reachable = !s.shielded();
+    if (s.in_branch().cancel_delivered && reachable) {
+        op.fail(error(errc::cancelled, "the run was cancelled"));
+        return found::finished;
+    }
+    entries = history_.peek();
+    if (entries.empty()) {
+        if (!is_cancelling() || !reachable) return found::nothing;
+        if (!go_live()) return found::stopped;
+        deliver_cancel(s.in_branch(), at, wanted.name, op);
+        submit();
+        return found::finished;
+    }
+    auto const& first = *entries.front();
+    auto const& last = *entries.back();
+    bool const kind_fits = first.kind == entry_kind::cancel_delivered || family(first.kind) == wanted.kind;
+    bool const class_fits = first.cls == effect::none || wanted.cls == effect::none || first.cls == wanted.cls;
+    bool const shape_fits = (first.shape_out.empty() || first.shape_out == wanted.shape_out) &&
+                            (first.shape_in.empty() || first.shape_in == wanted.shape_in);
+    if (first.path != at.path || !kind_fits || first.name != wanted.name || !class_fits || !shape_fits) {
+        mismatch(at, wanted, first);
+        return found::stopped;
+    }
+    if (last.kind == entry_kind::cancel_delivered) {
+        s.in_branch().cancel_delivered = true;
+        op.fail(error(errc::cancelled, "the run was cancelled"));
+        history_.pass();
+        return found::finished;
+    }
+    return found::recorded;
+}
+
+std::optional<std::string_view> run::intact_payload(journal_entry const& e)
+{
+    std::string_view text = e.payload;
+    if (e.in_blob) {
+        auto blob = host_.load_blob(e.hash);
+        if (!blob) return std::nullopt;
+        blob_ = *std::move(blob);
+        text = blob_;
+    }
+    if (sha256(text) != e.hash) return std::nullopt;
+    return text;
+}
+
+void run::mismatch(position const& at, expectation const& wanted, journal_entry const& recorded)
+{
+    auto describe_class = [](effect e) { return e == effect::none ? std::string("default class") : std::string(to_string(e)); };
+    std::string text = "nondeterminism at position " + at.path + " (branch: top) of workflow " + row_.workflow + " version " +
+                       std::to_string(row_.version) + ": the journal has " + std::string(family_name(recorded.kind)) + " \"" +
+                       recorded.name + "\" (" + describe_class(recorded.cls) + ", shape " +
+                       (recorded.shape_out.empty() ? "-" : recorded.shape_out) + ", position " + recorded.path +
+                       ", entry " + std::to_string(static_cast<std::int64_t>(recorded.seq)) + "), the code asks for " +
+                       std::string(family_name(wanted.kind)) + " \"" + std::string(wanted.name) + "\" (" +
+                       describe_class(wanted.cls) + ", shape " +
+                       (wanted.shape_out.empty() ? "-" : std::string(wanted.shape_out)) + ", place " + at.place +
+                       "). Put the old code back and start again, or register the new code as another version";
+    hold("nondeterminism", std::move(text));
+}
+
+void run::unused(journal_entry const& recorded)
+{
+    hold("nondeterminism",
+         "nondeterminism at the end of workflow " + row_.workflow + " version " + std::to_string(row_.version) +
+             " (branch: top): the journal goes on with " + std::string(family_name(recorded.kind)) + " \"" + recorded.name +
+             "\" (position " + recorded.path + ", entry " + std::to_string(static_cast<std::int64_t>(recorded.seq)) +
+             "), the code has ended. Put the old code back and start again, or register the new code as another version");
+}
+
+}  // namespace flow::detail
