@@ -1,8 +1,10 @@
 #include "flow/values.hpp"
 
 #include <charconv>
+#include <functional>
+#include <utility>
 
-#include "src/run.hpp"
+#include "src/pending.hpp"
 
 namespace flow::detail {
 
@@ -40,7 +42,40 @@ outcome<void> value_base::accept(encoding, std::string_view text)
     return {};
 }
 
-bool value_base::start(scope& s, completion&)
+namespace {
+
+/// Too much is not durable yet: the body waits before more is appended (P22).
+class waits_for_room final : public pending {
+public:
+    waits_for_room(journaled_operation& op, std::string_view name, scope& s, completion& c, position at, std::function<void()> go_on)
+        : pending(s, c, std::move(at)), op_(op), name_(name), go_on_(std::move(go_on))
+    {
+        run_.when_durable(*this);
+    }
+    void durable() override
+    {
+        if (std::exchange(over_, true)) return;
+        go_on_();
+        run_.resume(done_);
+    }
+    void cancel() override
+    {
+        if (std::exchange(over_, true)) return;
+        run_.deliver_cancel(branch_, at_, name_, op_);
+        run_.submit();
+        run_.resume(done_);
+    }
+
+private:
+    journaled_operation& op_;
+    std::string_view name_;
+    std::function<void()> go_on_;
+    bool over_ = false;
+};
+
+}  // namespace
+
+bool value_base::start(scope& s, completion& c)
 {
     auto& r = s.owner();
     auto const at = s.next(name_of(what_));
@@ -59,7 +94,16 @@ bool value_base::start(scope& s, completion&)
         return true;
     }
     if (!r.go_live()) return false;
+    if (r.window_full()) {
+        live = pending_ptr(new waits_for_room(*this, name_of(what_), s, c, at, [this, &r, at] { draw(r, at); }));
+        return false;
+    }
+    draw(r, at);
+    return true;
+}
 
+void value_base::draw(run& r, position const& at)
+{
     auto e = r.make(entry_kind::value, at);
     e.name = name_of(what_);
     e.shape_out = shape();
@@ -80,7 +124,6 @@ bool value_base::start(scope& s, completion&)
     }
     r.append(std::move(e));
     r.submit();
-    return true;
 }
 
 }  // namespace flow::detail

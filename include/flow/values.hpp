@@ -28,6 +28,8 @@ protected:
     flow::uuid whole() const noexcept { return whole_; }
 
 private:
+    void draw(run& r, position const& at);
+
     drawn what_;
     std::uint64_t low_ = 0;  ///< microseconds, or 64 random bits
     flow::uuid whole_;
