@@ -157,6 +157,7 @@ std::vector<std::string> engine_core::still_running() const
 poll_result engine_core::poll(std::chrono::microseconds budget)
 {
     if (!is_polled()) throw error(errc::usage, "poll is for engines made with {.threads = 0}");
+    std::lock_guard const alone(polling_);
     auto const end = std::chrono::steady_clock::now() + budget;
     auto const left = [end] { return end - std::chrono::steady_clock::now(); };
     poll_result result;

@@ -95,7 +95,8 @@ private:
     std::optional<run_id> suspect_;
     std::atomic<bool> any_suspect_{false};
 
-    std::mutex serving_;  ///< one thread looks around at a time
+    std::recursive_mutex polling_;  ///< one thread drives at a time; a step's function may wait for a run, and so drive
+    std::mutex serving_;            ///< one thread looks around at a time
     std::uint64_t seen_change_ = ~std::uint64_t{0};
     std::chrono::steady_clock::time_point last_claim_{};
     time_point store_due_ = never;
