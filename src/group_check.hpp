@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "flow/store.hpp"
+#include "flow/rows.hpp"
 #include "src/plans.hpp"
 
 namespace flow::detail {

@@ -12,7 +12,7 @@
 #include "flow/detail/call.hpp"
 #include "flow/error.hpp"
 #include "flow/ids.hpp"
-#include "flow/store.hpp"
+#include "flow/rows.hpp"
 #include "flow/time.hpp"
 #include "src/secrets_here.hpp"
 

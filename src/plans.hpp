@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "flow/store.hpp"
+#include "flow/rows.hpp"
 
 namespace flow::detail {
 

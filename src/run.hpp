@@ -19,7 +19,7 @@
 #include "flow/error.hpp"
 #include "flow/status.hpp"
 #include "flow/step.hpp"
-#include "flow/store.hpp"
+#include "flow/rows.hpp"
 #include "src/history.hpp"
 #include "src/host.hpp"
 

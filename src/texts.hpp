@@ -5,7 +5,7 @@
 
 #include "flow/retry.hpp"
 #include "flow/status.hpp"
-#include "flow/store.hpp"
+#include "flow/rows.hpp"
 #include "src/payloads.hpp"
 
 namespace flow::detail::texts {

@@ -1,7 +1,7 @@
 // What becomes of a waitpoint: decided here for every store, written by them under their locks.
 #pragma once
 
-#include "flow/store.hpp"
+#include "flow/rows.hpp"
 
 namespace flow::detail {
 

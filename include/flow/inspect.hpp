@@ -10,7 +10,7 @@
 #include "flow/ids.hpp"
 #include "flow/journal.hpp"
 #include "flow/status.hpp"
-#include "flow/store.hpp"
+#include "flow/rows.hpp"
 #include "flow/time.hpp"
 
 namespace flow {

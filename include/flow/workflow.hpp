@@ -52,7 +52,11 @@ public:
         void await_resume() const noexcept {}
     };
     final_awaiter final_suspend() const noexcept { return {}; }
-    void unhandled_exception() noexcept { failure_ = std::current_exception(); }
+    void unhandled_exception() noexcept
+    {
+        failure_ = std::current_exception();
+        if (thrown_in_destructor_) *thrown_in_destructor_ = true;
+    }
 
     template <class Op>
     auto await_transform(Op&& op)
@@ -81,6 +85,12 @@ public:
 
     void await_by(completion& c) noexcept { continuation_ = &c; }
     void park() noexcept { parked_ = true; }
+    /// Before the frame is taken down: nobody is told any more; a destructor that throws is noted.
+    void let_go(bool& thrown) noexcept
+    {
+        parked_ = false;
+        thrown_in_destructor_ = &thrown;
+    }
     std::exception_ptr const& failure() const noexcept { return failure_; }
 
 protected:
@@ -89,8 +99,12 @@ protected:
 private:
     completion* continuation_ = nullptr;
     bool parked_ = false;  ///< whoever awaits this body has been suspended
+    bool* thrown_in_destructor_ = nullptr;
     std::exception_ptr failure_;
 };
+
+/// Destroys a frame, suspended or ended. A destructor of a local that throws is contained: there is nobody to tell (CO-07).
+void destroy_frame(std::coroutine_handle<> frame, promise_base& p) noexcept;
 
 template <class Op>
 bool awaiter<Op>::await_ready()
@@ -177,7 +191,7 @@ public:
     }
     ~workflow()
     {
-        if (frame_) detail::destroy_frame(frame_);
+        if (frame_) detail::destroy_frame(frame_, frame_.promise());
     }
 
     /// For the engine and `co_await`.

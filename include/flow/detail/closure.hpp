@@ -1,7 +1,6 @@
 // Closures that g++ 12 would copy bit by bit inside co_await, and how they are refused.
 #pragma once
 
-#include <coroutine>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -48,9 +47,6 @@ inline constexpr bool safe_in_co_await =
 template <class F>
 inline constexpr bool safe_in_co_await = true;
 #endif
-
-/// Destroys a suspended frame. A destructor of a local that throws is contained: there is nobody to tell (CO-07).
-void destroy_frame(std::coroutine_handle<> frame) noexcept;
 
 /// A callable that was moved in: see flow::moved.
 template <class F>

@@ -1,4 +1,4 @@
-#include "flow/store.hpp"
+#include "flow/rows.hpp"
 
 namespace flow {
 
