@@ -9,7 +9,7 @@ namespace flow::test {
 
 inline std::string docs_page(std::string_view name)
 {
-    return (std::filesystem::path(__FILE__).parent_path() / "../../docs/reference" / name).lexically_normal().string();
+    return (std::filesystem::path(FLOW_SOURCE_DIR) / "docs/reference" / name).string();
 }
 
 }  // namespace flow::test
