@@ -243,12 +243,13 @@ bool engine_core::stop(std::chrono::milliseconds limit)
     journal.join();
     threads.join();
     for (auto const& d : drivers) d->take_down();
+    std::vector<std::shared_ptr<driver>> over;
     {
         std::lock_guard const lock(guard_);
-        for (auto const& d : leaving_) d->take_down();
-        leaving_.clear();
+        over.swap(leaving_);
         drivers_.clear();
     }
+    for (auto const& d : over) d->take_down();  // not under the lock: a strand takes it the other way round
     if (coroutines_) coroutines_->join();
     store->retire_owner(owner_);
     stopped_ = true;
