@@ -30,11 +30,7 @@ run::~run()
 void run::enter(std::unique_ptr<body> b)
 {
     body_ = std::move(b);
-    if (auto damage = history_.verify(row_.id)) {
-        hold("corrupt", "journal row " + std::to_string(static_cast<std::int64_t>(damage->seq)) + " is damaged (" +
-                            damage->column + "). Restore a back-up of the store, then: flow resume " + to_string(row_.id));
-        return;
-    }
+    if (held_for_damage()) return;
     for (auto const& r : std::exchange(mailbox_, {}))
         if (phase_ == phase::live && !dry_) mail(r);
     if (phase_ != phase::live) return;
@@ -44,8 +40,18 @@ void run::enter(std::unique_ptr<body> b)
     after_event();
 }
 
+bool run::held_for_damage()
+{
+    auto const damage = history_.verify(row_.id);
+    if (damage)
+        hold("corrupt", "journal row " + std::to_string(static_cast<std::int64_t>(damage->seq)) + " is damaged (" +
+                            damage->column + "). Restore a back-up of the store, then: flow resume " + to_string(row_.id));
+    return damage.has_value();
+}
+
 void run::refuse(std::string kind, std::string message)
 {
+    if (held_for_damage()) return;  // arguments that cannot be read because their row is damaged
     for (auto const& r : std::exchange(mailbox_, {}))
         if (phase_ == phase::live && !dry_) mail(r);
     if (!answering_) hold(std::move(kind), std::move(message));

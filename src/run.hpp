@@ -179,6 +179,7 @@ private:
     struct standing;
     void dispatch(event e);  ///< now, or when the group in doubt is answered
     void after_event();      ///< kept-back events, waiters for durability, the body's end
+    bool held_for_damage();
     void begin_body();
     void finish();
     void leave(status_event on, entry_kind last, std::string payload, flow::encoding how, std::string_view shape,

@@ -16,6 +16,7 @@
 #include "flow/engine.hpp"
 #include "runtime/engine/client_core.hpp"
 #include "runtime/engine/driver.hpp"
+#include "runtime/engine/held.hpp"
 #include "runtime/engine/pool.hpp"
 #include "runtime/engine/timers.hpp"
 #include "runtime/engine/journal_writer.hpp"
@@ -71,7 +72,7 @@ private:
     void claim_runs();
     void enter_unknown();
     void enter(claimed const& c);
-    void begin(std::shared_ptr<driver> const& d, known_workflow const& w, loaded_run const& l);
+    void begin(std::shared_ptr<driver> const& d, workflow_functions const& functions, stored_arguments arguments);
     void retry_held();
     void next_suspect();
     std::vector<std::shared_ptr<driver>> all_drivers() const;

@@ -30,15 +30,23 @@ private:
 
 }  // namespace
 
+stored_arguments load_arguments(loaded_run const& loaded, store& s)
+{
+    stored_arguments a;
+    if (loaded.entries.empty() || loaded.entries.front().kind != entry_kind::start) return a;
+    auto const& first = loaded.entries.front();
+    a.how = first.encoding;
+    a.text = first.payload;
+    if (first.in_blob)
+        if (auto blob = s.load_blob(first.hash)) a.text = *std::move(blob);
+    return a;
+}
+
 bool worth_retrying(loaded_run loaded, workflow_functions const& functions, run_settings const& settings, store& s, clock const& c,
                     std::string_view so_far)
 {
-    if (loaded.entries.empty()) return false;
-    auto const first = loaded.entries.front();
-    std::string arguments = first.payload;
-    if (first.in_blob)
-        if (auto blob = s.load_blob(first.hash)) arguments = *std::move(blob);
-    auto body = functions.make(first.encoding, arguments);
+    auto const arguments = load_arguments(loaded, s);
+    auto body = functions.make(arguments.how, arguments.text);
     if (!body) return false;
     reading_host host(s, c);
     auto const secrets = host.secrets();

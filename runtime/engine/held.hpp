@@ -1,11 +1,21 @@
 // Whether today's code replays a held run: tried without writing anything (P19, P41).
 #pragma once
 
+#include <string>
+#include <string_view>
+
 #include "flow/detail/body.hpp"
 #include "flow/store.hpp"
 #include "src/run.hpp"
 
 namespace flow::detail {
+
+/// What a run was started with, from its first entry or that entry's blob.
+struct stored_arguments {
+    flow::encoding how = flow::encoding::json;
+    std::string text;
+};
+stored_arguments load_arguments(loaded_run const& loaded, store& s);
 
 /// Whether a retry would change anything: the body reaches the end of what is recorded, or is held for another reason than `so_far`.
 bool worth_retrying(loaded_run loaded, workflow_functions const& functions, run_settings const& settings, store& s, clock const& c,

@@ -137,9 +137,9 @@ void engine_core::enter(claimed const& c)
         std::lock_guard const lock(guard_);
         w = workflows_.at({c.row.workflow, c.row.version});
     }
-    auto shared = std::make_shared<loaded_run>(**std::move(loaded));
-    auto const recoveries = recoveries_without_progress(shared->entries);
-    auto d = std::make_shared<driver>(*this, *shared, w.settings);
+    auto arguments = load_arguments(**loaded, *store);
+    auto const recoveries = recoveries_without_progress((*loaded)->entries);
+    auto d = std::make_shared<driver>(*this, **std::move(loaded), w.settings);
     {
         std::lock_guard const lock(guard_);
         drivers_[c.row.id] = d;
@@ -149,34 +149,22 @@ void engine_core::enter(claimed const& c)
     if (recoveries >= 2 && c.row.status.execution == execution_status::executing) {
         {
             std::lock_guard const lock(guard_);
-            suspects_.emplace_back(c.row.id, [this, d, w, shared] { begin(d, w, *shared); });
+            suspects_.emplace_back(c.row.id, [this, d, w, arguments] { begin(d, *w.functions, arguments); });
             any_suspect_ = true;
         }
         next_suspect();
         return;
     }
-    begin(d, w, *shared);
+    begin(d, *w.functions, std::move(arguments));
 }
 
-void engine_core::begin(std::shared_ptr<driver> const& d, known_workflow const& w, loaded_run const& l)
+void engine_core::begin(std::shared_ptr<driver> const& d, workflow_functions const& functions, stored_arguments arguments)
 {
-    std::string arguments;
-    flow::encoding how = flow::encoding::json;
-    if (!l.entries.empty() && l.entries.front().kind == entry_kind::start) {
-        auto const& first = l.entries.front();
-        arguments = first.payload;
-        how = first.encoding;
-        if (first.in_blob) {
-            if (auto blob = store->load_blob(first.hash)) arguments = *std::move(blob);
-        }
-    }
-    auto const* functions = w.functions;
-    d->post([functions, arguments = std::move(arguments), how](run& r) {
-        if (auto const damage = r.recorded().verify(r.row().id); damage) return r.enter(nullptr);
-        auto b = functions->make(how, arguments);
+    d->post([&functions, arguments = std::move(arguments)](run& r) {
+        auto b = functions.make(arguments.how, arguments.text);
         if (b) return r.enter(*std::move(b));
         r.refuse("undecodable", "the arguments of workflow " + r.row().workflow + " version " + std::to_string(r.row().version) +
-                                    " (shape now " + std::string(functions->arguments_shape()) +
+                                    " (shape now " + std::string(functions.arguments_shape()) +
                                     ") cannot be read: " + b.error().message());
     });
 }
