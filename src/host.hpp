@@ -33,7 +33,7 @@ struct attempt_data {
     std::mutex guard;  ///< of what follows
     std::string key, step_key;  ///< computed when asked for: most functions never do
     std::string commit_ref;
-    duration last_heartbeat{};
+    std::optional<duration> last_heartbeat;  ///< steady
     secret_source secrets;
 };
 

@@ -5,16 +5,22 @@
 
 #include "src/history.hpp"
 #include "src/payloads.hpp"
+#include "src/recovery_gate.hpp"
 
 namespace flow::detail {
 
 namespace {
+
+/// What lies in a blob is judged where it is read.
+bool is_intact(journal_entry const& e) { return e.in_blob || sha256(e.payload) == e.hash; }
 
 class view_maker {
 public:
     void read(journal_entry const& e);
     std::vector<step_view> take() { return std::move(steps_); }
     std::vector<happening> take_happened() { return std::move(happened_); }
+    /// The step whose time-out is the newest entry: the body goes on when its function has returned (P26).
+    std::string const& over_time() const noexcept { return over_time_; }
 
 private:
     step_view& at(journal_entry const& e)
@@ -46,6 +52,7 @@ private:
 
     std::vector<step_view> steps_;
     std::vector<happening> happened_;
+    std::string over_time_;
     std::map<std::string, std::size_t> index_;
 };
 
@@ -77,6 +84,9 @@ void view_maker::read(journal_entry const& e)
 {
     using enum entry_kind;
     tell(e);
+    over_time_.clear();
+    if (e.kind == attempt_failed || e.kind == step_failed)
+        if (auto const p = read_payload<failure_payload>(e.payload); p && p->code == row_of(errc::step_timeout).name) over_time_ = e.place;
     switch (e.kind) {
     case intent:
     case started: {
@@ -104,7 +114,9 @@ void view_maker::read(journal_entry const& e)
     case step:
     case override_: {
         auto& s = ended(e, step_status::completed);
-        s.output = e.payload;
+        s.output_hash = e.hash;
+        s.output_damaged = !is_intact(e);
+        s.output = s.output_damaged ? std::string() : e.payload;
         s.output_encoding = e.encoding;
         s.output_in_blob = e.in_blob;
         s.error.clear();
@@ -122,16 +134,7 @@ void view_maker::read(journal_entry const& e)
     }
 }
 
-/// Where the waitpoint that is waited for was made: a token may be waited for elsewhere.
-std::string awaited_place(wait_reason const& w, std::vector<open_wait> const& open)
-{
-    for (auto const& o : open)
-        if (to_string(o.row.id) == w.id) return o.row.place;
-    return w.name;
-}
-
-std::string doing_of(run_row const& row, std::vector<step_view> const& steps, wait_reason const& w,
-                     std::vector<open_wait> const& open)
+std::string doing_of(run_row const& row, std::vector<step_view> const& steps, wait_reason const& w, std::string const& over_time)
 {
     auto const active = std::find_if(steps.rbegin(), steps.rend(), [](auto const& s) { return s.status == step_status::running; });
     using enum run_status;
@@ -141,15 +144,18 @@ std::string doing_of(run_row const& row, std::vector<step_view> const& steps, wa
                         std::to_string(row.version) + " will take it.";
     case waiting:
         if (!w.detail.empty()) return w.detail;
-        if (w.type == wait_reason::kind::external) return "It waits for somebody to complete " + awaited_place(w, open) + ".";
+        if (w.type == wait_reason::kind::external) return "It waits for somebody to complete " + w.name + ".";
         if (w.type == wait_reason::kind::timer) return "It sleeps at " + w.name + " until " + to_string(w.until) + ".";
         return "It waits at " + w.name + ".";
     case paused: return "It is paused.";
     case held: return "It is held: " + w.detail;
-    case cancelling: return "It is being cancelled: its clean-up runs.";
+    case cancelling:
+        if (active != steps.rend()) return "It is being cancelled: it waits for the function of " + active->place + " to return.";
+        return "It is being cancelled: its clean-up runs.";
     case run_status::running: break;
     default: return "It has ended.";
     }
+    if (!over_time.empty()) return "The time of step " + over_time + " is over; it goes on when the step's function has returned.";
     if (active != steps.rend() && active->next_at != never)
         return "Attempt " + std::to_string(active->attempts) + " of step " + active->place + " failed; the next is due at " +
                to_string(active->next_at) + ".";
@@ -177,6 +183,29 @@ std::string unblocked_by(run_row const& row, wait_reason const& w, std::vector<o
     if (row.status.run == run_status::queued) return "an engine that has registered \"" + row.workflow + "\" on this store";
     if (row.status.run == run_status::paused) return "flow resume " + id;
     return {};
+}
+
+resume_result resume_of(run_row const& row, std::vector<step_view> const& steps, wait_reason const& w,
+                        std::vector<open_wait> const& open)
+{
+    if (is_terminal(row.status.run)) return stays{"it has ended: " + std::string(to_string(row.status.run))};
+    if (row.status.run == run_status::paused) return stays{"it is paused"};
+    if (row.status.run == run_status::held) return stays{w.detail};
+    auto const index_of = [&](std::string_view place) -> std::optional<std::size_t> {
+        auto const s = std::find_if(steps.begin(), steps.end(), [&](auto const& each) { return each.place == place; });
+        return s == steps.end() ? std::nullopt : std::optional(static_cast<std::size_t>(s - steps.begin()));
+    };
+    for (auto const& o : open)
+        if (o.row.purpose == waitpoint_purpose::intervention) return asks_person{o.question, index_of(o.row.place)};
+    auto const next = std::find_if(steps.begin(), steps.end(), [](auto const& s) {
+        return s.status == step_status::pending || s.status == step_status::running || s.output_damaged;
+    });
+    auto const at = static_cast<std::size_t>(next - steps.begin());
+    if (next != steps.end() && next->cls == effect::non_replayable)
+        return asks_person{next->output_damaged ? "the recorded output of " + next->place + " is damaged"
+                                                : next->place + " may have happened, unless its reconcile or compensate settles it",
+                           at};
+    return goes_on{at};
 }
 
 std::vector<std::string> unfinished(std::vector<step_view> const& steps)
@@ -209,7 +238,7 @@ run_view make_view(run_row row, std::vector<journal_entry> const& entries, std::
     view_maker maker;
     for (auto const& e : entries) {
         maker.read(e);
-        if (e.kind == entry_kind::result) {
+        if (e.kind == entry_kind::result && is_intact(e)) {
             v.result = e.payload;
             v.result_encoding = e.encoding;
             v.result_in_blob = e.in_blob;
@@ -217,6 +246,7 @@ run_view make_view(run_row row, std::vector<journal_entry> const& entries, std::
         if (e.kind == entry_kind::failure)
             if (auto const p = read_payload<failure_payload>(e.payload)) v.failure = from_payload(*p);
     }
+    auto const over_time = maker.over_time();
     v.steps = maker.take();
     v.happened = maker.take_happened();
     v.entries = static_cast<std::int64_t>(entries.size());
@@ -232,7 +262,9 @@ run_view make_view(run_row row, std::vector<journal_entry> const& entries, std::
             }
         v.open.push_back(std::move(o));
     }
-    v.doing = doing_of(row, v.steps, v.waits_for, v.open);
+    v.recoveries = recoveries_without_progress(entries);
+    v.resume = resume_of(row, v.steps, v.waits_for, v.open);
+    v.doing = doing_of(row, v.steps, v.waits_for, over_time);
     v.unblocked_by = unblocked_by(row, v.waits_for, v.open);
     if (is_terminal(row.status.run) && row.status.run != run_status::succeeded) v.unfinished = unfinished(v.steps);
     v.row = std::move(row);

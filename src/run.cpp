@@ -16,7 +16,7 @@ run::run(loaded_run loaded, run_settings settings, host& h)
 {
     last_ = durable_ = history_.last();
     before_ = stands();
-    for (auto const& w : known_waitpoints_) remember_due(w.id, w.due_at);
+    for (auto const& w : known_waitpoints_) remember_token(w.id, {w.due_at, w.place});
     open_.run = row_.id;
     open_.num = row_.num;
 }

@@ -154,9 +154,21 @@ public:
     void no_longer_waits(waitpoint_id w) noexcept;
     /// A waitpoint that was decided already when the run was loaded.
     waitpoint_row const* known(waitpoint_id w) const;
-    /// When a token of this run ends by itself.
-    void remember_due(waitpoint_id w, time_point due_at) { token_due_[w] = due_at; }
-    time_point token_due(waitpoint_id w) const;
+    /// A token this run made: when it ends by itself, and where it was made.
+    struct made_token {
+        time_point due_at = never;
+        std::string place;
+    };
+    void remember_token(waitpoint_id w, made_token t) { tokens_.insert_or_assign(w, std::move(t)); }
+    std::optional<made_token> token_of(waitpoint_id w) const;
+    /// The newest token made under an idempotency key; nothing for an empty or unknown key.
+    struct keyed_token {
+        waitpoint_id id;
+        time_point until;  ///< the key counts before
+        std::string answer;  ///< shape
+    };
+    keyed_token const* find_keyed(std::string_view key) const;
+    void keep_keyed(std::string_view key, keyed_token t) { keyed_.insert_or_assign(std::string(key), std::move(t)); }
     void call_started(ticket t, bool detached) { calls_[t] = detached; }
 
     uuid draw_uuid();
@@ -217,7 +229,8 @@ private:
     std::uint64_t next_ticket_ = 1;
     std::map<ticket, pending*> flying_;
     std::map<waitpoint_id, pending*> waiting_;
-    std::map<waitpoint_id, time_point> token_due_;
+    std::map<waitpoint_id, made_token> tokens_;
+    std::map<std::string, keyed_token, std::less<>> keyed_;
     std::vector<pending*> want_durable_;
     answered answering_;  ///< set while a group that may be superseded is on its way
     struct standing {

@@ -134,19 +134,23 @@ waitpoint_row const* run::known(waitpoint_id w) const
     return nullptr;
 }
 
-time_point run::token_due(waitpoint_id w) const
+std::optional<run::made_token> run::token_of(waitpoint_id w) const
 {
-    auto const at = token_due_.find(w);
-    return at == token_due_.end() ? never : at->second;
+    auto const at = tokens_.find(w);
+    return at == tokens_.end() ? std::nullopt : std::optional(at->second);
+}
+
+run::keyed_token const* run::find_keyed(std::string_view key) const
+{
+    auto const at = key.empty() ? keyed_.end() : keyed_.find(key);
+    return at == keyed_.end() ? nullptr : &at->second;
 }
 
 uuid run::draw_uuid()
 {
     uuid id;
     host_.fill_random(id.bytes);
-    id.bytes[6] = static_cast<std::uint8_t>((id.bytes[6] & 0x0F) | 0x40);
-    id.bytes[8] = static_cast<std::uint8_t>((id.bytes[8] & 0x3F) | 0x80);
-    return id;
+    return as_uuid4(id);
 }
 
 bool run::go_live()

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "src/names.hpp"
 #include "src/payloads.hpp"
 #include "src/pending.hpp"
 
@@ -43,22 +44,56 @@ outcome<void> make_token_base::accept(encoding, std::string_view payload)
 bool make_token_base::start(scope& s, completion&)
 {
     auto& r = s.owner();
+    // Before the position is taken: what is refused here leaves no trace in the run.
+    auto const* under_key = r.find_keyed(options_.idempotency_key);
+    if (under_key && under_key->answer != answer_()) {
+        fail(error(errc::usage, "the idempotency key \"" + printable(options_.idempotency_key, 100) + "\" was used for a token of " +
+                                    under_key->answer + "; this one is of " + std::string(answer_())));
+        return true;
+    }
     auto const at = s.next(name_.view());
     std::span<journal_entry const* const> entries;
     auto const what = r.find(s, at, {entry_kind::token, name_.view(), effect::none, {}, answer_()}, *this, entries);
     if (what == run::found::stopped) return false;
     if (what == run::found::finished) return true;
     if (what == run::found::recorded) {
-        auto const text = r.intact_payload(*entries.back());
+        auto const& e = *entries.back();
+        auto const text = r.intact_payload(e);
         if (!text || !accept(encoding::json, *text)) {
             r.hold("corrupt", "the recorded token at " + at.place + " is damaged (payload)");
             return false;
         }
+        is_cached_ = under_key && under_key->id == id_;
+        if (!is_cached_) keep_key(r, e.at);
         r.consumed();
         return true;
     }
     if (!r.go_live()) return false;
+    if (under_key && r.now() < under_key->until) {
+        id_ = under_key->id;
+        is_cached_ = true;
+    } else if (!make(r, at)) {
+        return false;
+    }
+    auto e = r.make(entry_kind::token, at);
+    e.name = name_.view();
+    e.shape_out = answer_();
+    e.payload = '"' + to_string(id_) + '"';
+    e.encoding = encoding::json;
+    if (!is_cached_) keep_key(r, r.now());
+    r.append(std::move(e));
+    r.submit();
+    return true;
+}
 
+void make_token_base::keep_key(run& r, time_point made_at) const
+{
+    if (!options_.idempotency_key.empty())
+        r.keep_keyed(options_.idempotency_key, {id_, limit_from(made_at, options_.idempotency_key_ttl), std::string(answer_())});
+}
+
+bool make_token_base::make(run& r, position const& at)
+{
     uuid id;
     r.hosted_by().fill_random(id.bytes);
     id_ = waitpoint_id{id};
@@ -70,15 +105,10 @@ bool make_token_base::start(scope& s, completion&)
     auto row = token_row(r, id_, at, name_.view(), answer_(), options_.strict);
     row.secret_hash = sha256(*secret);
     row.due_at = limit_from(r.now(), options_.lifetime);
-    r.remember_due(id_, row.due_at);
-    auto e = r.make(entry_kind::token, at);
-    e.name = name_.view();
-    e.shape_out = answer_();
-    e.payload = '"' + to_string(id_) + '"';
-    e.encoding = encoding::json;
-    r.append(std::move(e));
+    // The place tells it from an older one whose key no longer counts.
+    if (!options_.idempotency_key.empty()) row.idempotency_key = std::string(options_.idempotency_key) + '@' + at.place;
+    r.remember_token(id_, {row.due_at, at.place});
     r.add(insert_waitpoint{std::move(row)});
-    r.submit();
     return true;
 }
 
@@ -88,7 +118,7 @@ namespace {
 class waiting final : public pending {
 public:
     waiting(wait_base& op, scope& s, completion& c, position at, wait_payload w)
-        : pending(s, c, std::move(at)), op_(op), on_(w)
+        : pending(s, c, std::move(at)), op_(op), on_(w), token_(run_.token_of(w.waitpoint).value_or(run::made_token{never, at_.place}))
     {
     }
 
@@ -97,7 +127,7 @@ public:
     {
         run_.wait_for(on_.waitpoint, *this);
         auto const own_limit = on_.due_at ? time_point(duration(*on_.due_at)) : never;
-        auto const lifetime = run_.token_due(on_.waitpoint);
+        auto const lifetime = token_.due_at;
         due_at_ = std::min(own_limit, lifetime);
         token_ends_ = on_.made_here || lifetime <= own_limit;
         if (fresh) {
@@ -115,7 +145,7 @@ public:
         wait_reason reason;
         reason.type = wait_reason::kind::external;
         reason.id = to_string(on_.waitpoint);
-        reason.name = at_.place;
+        reason.name = token_.place;
         reason.since = run_.now();
         reason.until = due_at_;
         run_.block(reason);
@@ -136,7 +166,7 @@ public:
         std::string const who = w.by.empty() ? "somebody" : w.by;
         if (e.kind == entry_kind::waited) {
             if (auto const ok = op_.accept(w.output_encoding, w.output); !ok) {
-                run_.hold("undecodable", "the answer to " + at_.place + " does not fit its type: " + ok.error().message());
+                run_.hold("undecodable", "the answer to " + token_.place + " does not fit its type: " + ok.error().message());
                 return;
             }
             e.payload = w.output;
@@ -148,8 +178,8 @@ public:
         }
         run_.append(std::move(e));
         run_.add(take_waitpoint{w.id});
-        run_.unblock(w.status == waitpoint_status::completed ? "Run was continued: " + who + " completed " + at_.place + "."
-                                                             : "Run was continued: " + at_.place + " timed out.");
+        run_.unblock(w.status == waitpoint_status::completed ? "Run was continued: " + who + " completed " + token_.place + "."
+                                                             : "Run was continued: " + token_.place + " timed out.");
         run_.submit();
         end();
     }
@@ -166,7 +196,7 @@ public:
         run_.append(std::move(e));
         if (token_ends_) run_.add(decide_waitpoint{on_.waitpoint, waitpoint_status::timed_out});
         else run_.add(leave_waitpoint{on_.waitpoint});
-        run_.unblock("Run was continued: " + at_.place + " timed out.");
+        run_.unblock("Run was continued: " + token_.place + " timed out.");
         run_.submit_and_hold([this, d](superseded const* why) {
             if (why) {  // answered first
                 if (why->by) woken(*why->by);
@@ -207,12 +237,13 @@ private:
     error_detail failure(waitpoint_row const& w) const
     {
         if (w.output_is_error) return {errc::step_failed, "", w.output, at_.place, 0};
-        if (w.status == waitpoint_status::withdrawn) return {errc::token_ended, "", at_.place + " was withdrawn", at_.place, 0};
-        return {errc::wait_timeout, "", "nobody completed " + at_.place + " in time", at_.place, 0};
+        if (w.status == waitpoint_status::withdrawn) return {errc::token_ended, "", token_.place + " was withdrawn", at_.place, 0};
+        return {errc::wait_timeout, "", "nobody completed " + token_.place + " in time", at_.place, 0};
     }
 
     wait_base& op_;
     wait_payload on_;
+    run::made_token token_;
     time_point due_at_ = never;
     bool token_ends_ = false;  ///< at due_at_ the token itself is over, not only this wait for it
     bool starting_ = true;     ///< inside begin(): the end is told by its return value

@@ -73,7 +73,7 @@ public:
     bool stop_requested() const noexcept;
     std::stop_token stop_token() const noexcept;
 
-    /// Sign of life for `flow show`.
+    /// Sign of life of a function that takes long: engine::still_running() says how long ago the last one was.
     void heartbeat() noexcept;
 
     /// What the outside calls the thing that was done: journaled with the outcome, shown to a person who has to decide.

@@ -105,8 +105,13 @@ public:
 
     run_view inspect(run_id id);
     std::vector<run_row> runs(run_filter const& which = {});
+    /// The stored output of a completed step, by its place ("render#0"), if its bytes match their hash; nothing otherwise.
+    std::optional<std::string> output_of(run_id id, std::string_view place);
     std::vector<journal_entry> journal(run_id id, seq_no after = seq_no::none, std::size_t limit = 100);
-    /// Waitpoints; by default open tokens.
+    /// A token, an intervention or a timer, with its state and what it was completed with. unknown_token.
+    waitpoint_row waitpoint(waitpoint_id id);
+    /// The same as a list, newest first; an empty filter takes all. Open tokens: `{.status = waitpoint_status::pending, .purpose =
+    /// waitpoint_purpose::token}`.
     std::vector<waitpoint_row> waitpoints(waitpoint_filter const& which);
 
     /// Completes a token as its sender would, with its secret. One error for an unknown token, a wrong secret and another

@@ -24,6 +24,14 @@ std::string to_string(uuid const& id);
 /// Reads the printed form, upper or lower case. Nothing else is accepted, no braces, no missing dashes.
 std::optional<uuid> parse_uuid(std::string_view text) noexcept;
 
+/// Sixteen random bytes with the version and variant bits of RFC 9562, version 4.
+constexpr uuid as_uuid4(uuid random) noexcept
+{
+    random.bytes[6] = static_cast<std::uint8_t>((random.bytes[6] & 0x0F) | 0x40);
+    random.bytes[8] = static_cast<std::uint8_t>((random.bytes[8] & 0x3F) | 0x80);
+    return random;
+}
+
 /// A run, from outside: a UUIDv7, so ids sort by the time they were made.
 struct run_id {
     uuid value;

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "flow/error.hpp"
@@ -22,9 +23,11 @@ struct step_view {
     step_status status = step_status::pending;
     int attempts = 0;
     time_point begun_at{}, ended_at{};
-    std::string output;  ///< as stored; empty if it lies in a blob
+    std::string output;  ///< as stored; empty if it lies in a blob or is damaged
     flow::encoding output_encoding = flow::encoding::none;
     bool output_in_blob = false;
+    bool output_damaged = false;  ///< it does not match `output_hash`
+    digest output_hash;           ///< SHA-256 of the output's bytes; none before it is completed
     std::string error;  ///< of its last attempt that failed
     time_point next_at = never;  ///< when the next attempt begins, after one that failed
     std::string commit_ref;
@@ -47,6 +50,19 @@ struct open_wait {
     std::string output_shape;          ///< what `complete` must be given
 };
 
+/// What entering a run again would do (mechanism CK-14), as far as its rows tell: what recovery is going to find.
+struct goes_on {
+    std::size_t step;  ///< index of the first step that is not finished; the number of steps: behind them all
+};
+struct asks_person {
+    std::string why;
+    std::optional<std::size_t> step;  ///< the one in doubt; none: it is about the run
+};
+struct stays {
+    std::string why;  ///< ended, held, paused
+};
+using resume_result = std::variant<goes_on, asks_person, stays>;
+
 /// Everything about a run that fits one screen. Durable facts only.
 struct run_view {
     run_row row;
@@ -57,6 +73,8 @@ struct run_view {
     std::vector<open_wait> open;
     std::vector<happening> happened;  ///< status changes, and what people asked, answered and decided; oldest first
     std::int64_t entries = 0;  ///< length of its history
+    int recoveries = 0;        ///< taken over from a dead process while executing, since the last progress (P31)
+    resume_result resume = goes_on{0};
     std::optional<std::string> result;       ///< of a run that succeeded; empty if it lies in a blob
     flow::encoding result_encoding = flow::encoding::none;
     bool result_in_blob = false;

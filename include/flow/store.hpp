@@ -70,7 +70,12 @@ public:
     /// Writes one small row and commits, to see whether the store can. `owner` says which row.
     virtual outcome<void> ping(owner_id owner, time_limit limit) = 0;
 
-    // Reading what decides.
+    // Reading what decides: never old.
+
+    virtual outcome<std::optional<run_row>> run(run_id id) = 0;
+    virtual outcome<std::optional<waitpoint_row>> waitpoint(waitpoint_id id) = 0;
+    /// Entries after `after`, at most `limit`; payloads in blobs are left out.
+    virtual outcome<std::vector<journal_entry>> journal(run_id run, seq_no after, std::size_t limit) = 0;
 
     /// The run's row and its whole journal, by one statement each (P56). Nothing if there is no such run.
     /// Verifies nothing: src/ does, so that every store is judged alike.

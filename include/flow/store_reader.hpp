@@ -18,18 +18,18 @@ namespace flow {
 
 /// Which runs. Empty fields do not filter. Newest first.
 struct run_filter {
-    std::optional<run_status> status;
-    std::string workflow, tenant;
-    std::optional<owner_id> owner;       ///< held by this engine
+    std::optional<run_status> status{};
+    std::string workflow{}, tenant{};
+    std::optional<owner_id> owner{};       ///< held by this engine
     time_point since{duration::min()};   ///< created at or after
-    std::optional<run_id> before;        ///< paging: runs older than this one
+    std::optional<run_id> before{};        ///< paging: runs older than this one
     std::size_t limit = 100;
 };
 
 struct waitpoint_filter {
-    std::optional<run_id> run;
-    std::optional<waitpoint_status> status;
-    std::optional<waitpoint_purpose> purpose;
+    std::optional<run_id> run{};
+    std::optional<waitpoint_status> status{};
+    std::optional<waitpoint_purpose> purpose{};
     std::size_t limit = 100;
 };
 
@@ -47,20 +47,16 @@ struct request_row {
     seq_no entry = seq_no::none;  ///< the entry it became
 };
 
-/// Any thread. Each call is one short read; no snapshot is held between calls.
+/// Any thread. Each call is one short read; no snapshot is held between calls. What it answers may be a moment old: what decides
+/// is read from the store itself.
 class store_reader {
 public:
     virtual ~store_reader() = default;
 
-    virtual outcome<std::optional<run_row>> run(run_id id) = 0;
     virtual outcome<std::optional<run_row>> run_by_key(std::string_view tenant, std::string_view key) = 0;
     /// Runs whose printed id begins with `prefix` (at most two are returned: none, one, or "not unique").
     virtual outcome<std::vector<run_row>> runs_like(std::string_view prefix) = 0;
     virtual outcome<std::vector<run_row>> runs(run_filter const& which) = 0;
-    /// Entries after `after`, at most `limit`; payloads in blobs are left out.
-    virtual outcome<std::vector<journal_entry>> journal(run_id run, seq_no after, std::size_t limit) = 0;
-    virtual outcome<std::string> blob(digest const& hash) = 0;
-    virtual outcome<std::optional<waitpoint_row>> waitpoint(waitpoint_id id) = 0;
     virtual outcome<std::vector<waitpoint_row>> waitpoints(waitpoint_filter const& which) = 0;
     virtual outcome<std::vector<request_row>> requests(run_id run) = 0;
     virtual outcome<std::vector<owner_row>> owners() = 0;

@@ -32,20 +32,23 @@ template <class T>
 class token {
 public:
     token() = default;
-    explicit token(waitpoint_id id) : id_(id) {}
+    explicit token(waitpoint_id id, bool is_cached = false) : id_(id), is_cached_(is_cached) {}
 
     /// Unguessable: 128 random bits, the same after every restart.
     waitpoint_id id() const noexcept { return id_; }
+    /// What make_token gave is a token made before, under the same idempotency key. Not stored with the token.
+    bool is_cached() const noexcept { return is_cached_; }
 
     /// Its secret: derived from the store's key and the id, stored nowhere (P39). Send it by a
     /// step; do not return it from one. Only inside a workflow body or the function of a step that it awaits.
     /// Throws flow::error(usage) elsewhere.
     token_secret secret() const;
 
-    friend bool operator==(token const&, token const&) = default;
+    friend bool operator==(token const& a, token const& b) noexcept { return a.id_ == b.id_; }
 
 private:
     waitpoint_id id_;
+    bool is_cached_ = false;
 };
 
 template <class T>
@@ -83,6 +86,10 @@ struct token_options {
     bool strict = false;
     /// For people; a literal.
     char const* description = nullptr;
+    /// Making a token under a key this run used before gives that token again. Only read when make_token is awaited. Empty: no key.
+    std::string_view idempotency_key{};
+    /// The key counts this long after its token was made; later it makes a new one. Unset: as long as the run.
+    wait_limit idempotency_key_ttl{};
 };
 static_assert(std::is_trivially_copyable_v<token_options> && sizeof(token_options) <= 80);
 
@@ -112,8 +119,12 @@ public:
 protected:
     make_token_base(name n, token_options o, std::string_view (*answer)()) : name_(std::move(n)), options_(o), answer_(answer) {}
     waitpoint_id id_;
+    bool is_cached_ = false;
 
 private:
+    bool make(run& r, position const& at);
+    void keep_key(run& r, time_point made_at) const;
+
     name name_;
     token_options options_;
     std::string_view (*answer_)();
@@ -124,7 +135,7 @@ class [[nodiscard("a token is made only when it is awaited")]] make_token_operat
 public:
     make_token_operation(name n, token_options o) : make_token_base(std::move(n), o, &shape_of<T>) {}
     make_token_operation(make_token_operation&&) noexcept = default;
-    token<T> take() { return check(), token<T>(id_); }
+    token<T> take() { return check(), token<T>(id_, is_cached_); }
 };
 
 class wait_base : public journaled_operation {
@@ -173,7 +184,8 @@ token_secret token<T>::secret() const
 }
 
 /// Makes a token that the next steps can send out. Same id after every restart. The run does not wait yet.
-/// Throws at the await: flow::cancelled. Throws at the call: flow::error(bad_name).
+/// Throws at the await: flow::cancelled; flow::error(usage) where its idempotency key was used for another type of answer. Throws at
+/// the call: flow::error(bad_name).
 template <class T>
 detail::make_token_operation<T> make_token(detail::name name, token_options options = {})
 {

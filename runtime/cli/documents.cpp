@@ -53,8 +53,22 @@ std::string json_of(step_view const& v)
     o.text("place", v.place).text("name", v.name).text("class", to_string(v.cls)).text("status", to_string(v.status));
     o.number("attempts", v.attempts).time("begun_at", v.begun_at).time("ended_at", v.ended_at).time("next_at", v.next_at);
     o.raw("output", v.output_in_blob ? "null" : json_payload(v.output_encoding, v.output))
-        .yes_no("output_in_blob", v.output_in_blob);
+        .yes_no("output_in_blob", v.output_in_blob)
+        .yes_no("output_damaged", v.output_damaged)
+        .text("output_hash", v.output_hash.is_none() ? std::string() : to_string(v.output_hash));
     return o.text("error", v.error).text("commit_ref", v.commit_ref).number("entry", number(v.entry)).str();
+}
+
+std::string json_of(resume_result const& r)
+{
+    json_object o;
+    if (auto const* on = std::get_if<goes_on>(&r)) {
+        return o.text("action", "resume").number("step", static_cast<std::int64_t>(on->step)).str();
+    } else if (auto const* ask = std::get_if<asks_person>(&r)) {
+        o.text("action", "human_intervention").text("reason", ask->why);
+        return (ask->step ? o.number("step", static_cast<std::int64_t>(*ask->step)) : o.raw("step", "null")).str();
+    }
+    return o.text("action", "abort").text("reason", std::get<stays>(r).why).str();
 }
 
 std::string json_of(open_wait const& w)

@@ -12,6 +12,7 @@ std::string json_of(run_row const& row);
 /// null for `none`.
 std::string json_of(wait_reason const& w);
 std::string json_of(step_view const& v);
+std::string json_of(resume_result const& r);
 std::string json_of(open_wait const& o);
 std::string json_of(happening const& h);
 std::string json_of(request_row const& r);

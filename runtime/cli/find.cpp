@@ -94,8 +94,8 @@ waitpoint_row find_waitpoint(session const& s, std::string_view text, waitpoint_
     if (text.starts_with(key_mark)) return only_one_of(s, find_run(s, text), purpose);
     auto& reader = s.on.data().reader();
     if (auto const whole = parse_uuid(text)) {
-        if (auto row = reader.waitpoint(waitpoint_id{*whole}).value(); row && row->purpose == purpose) return *std::move(row);
-        if (!reader.run(run_id{*whole}).value()) throw none();
+        if (auto row = s.on.data().waitpoint(waitpoint_id{*whole}).value(); row && row->purpose == purpose) return *std::move(row);
+        if (!s.on.data().run(run_id{*whole}).value()) throw none();
         return only_one_of(s, run_id{*whole}, purpose);
     }
     auto found = text.empty() ? std::vector<waitpoint_row>{} : waitpoints_like(s, text, purpose);

@@ -33,7 +33,7 @@ void ask(session const& s, request_kind kind)
     auto const run = find_run(s, asked.which);
     auto const fate =
         kind == request_kind::cancel ? s.on.cancel(run, asked.why, asked.by) : s.on.resume(run, asked.why, asked.by);
-    auto const row = s.on.data().reader().run(run).value().value();
+    auto const row = s.on.data().run(run).value().value();
     auto const status = std::string(to_string(row.status.run));
     if (fate == request_fate::ended_before)
         throw error(errc::run_ended, "run " + to_string(run) + " has ended before: " + status);

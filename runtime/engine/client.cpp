@@ -40,7 +40,7 @@ any_run_handle client::start(std::string_view workflow, args const& arguments, s
 
 any_run_handle client::find(run_id id)
 {
-    if (!core_->data->reader().run(id).value()) no_run(to_string(id));
+    if (!core_->data->run(id).value()) no_run(to_string(id));
     return {core_, id};
 }
 
@@ -67,12 +67,11 @@ namespace {
 
 run_view view_of(detail::client_core& core, run_id id)
 {
-    auto& reader = core.data->reader();
-    auto row = reader.run(id).value();
+    auto row = core.data->run(id).value();
     if (!row) no_run(to_string(id));
     std::vector<journal_entry> entries;
     for (auto after = seq_no::none;;) {
-        auto page = reader.journal(id, after, 1000).value();
+        auto page = core.data->journal(id, after, 1000).value();
         if (page.empty()) break;
         after = page.back().seq;
         std::move(page.begin(), page.end(), std::back_inserter(entries));
@@ -80,7 +79,7 @@ run_view view_of(detail::client_core& core, run_id id)
     waitpoint_filter open;
     open.run = id;
     open.status = waitpoint_status::pending;
-    return detail::make_view(*std::move(row), entries, reader.waitpoints(open).value());
+    return detail::make_view(*std::move(row), entries, core.data->reader().waitpoints(open).value());
 }
 
 }  // namespace
@@ -90,9 +89,28 @@ std::vector<run_row> client::runs(run_filter const& which) { return core_->data-
 
 std::vector<journal_entry> client::journal(run_id id, seq_no after, std::size_t limit)
 {
-    auto entries = core_->data->reader().journal(id, after, limit).value();
-    if (entries.empty() && after == seq_no::none && !core_->data->reader().run(id).value()) no_run(to_string(id));
+    auto entries = core_->data->journal(id, after, limit).value();
+    if (entries.empty() && after == seq_no::none && !core_->data->run(id).value()) no_run(to_string(id));
     return entries;
+}
+
+std::optional<std::string> client::output_of(run_id id, std::string_view place)
+{
+    auto const view = inspect(id);
+    for (auto const& s : view.steps) {
+        if (s.place != place || s.status != step_status::completed || s.output_damaged) continue;
+        if (!s.output_in_blob) return s.output;
+        auto blob = core_->data->load_blob(s.output_hash);
+        if (blob && sha256(*blob) == s.output_hash) return std::move(*blob);
+    }
+    return std::nullopt;
+}
+
+waitpoint_row client::waitpoint(waitpoint_id id)
+{
+    auto row = core_->data->waitpoint(id).value();
+    if (!row) throw error(errc::unknown_token, "no waitpoint " + to_string(id) + " in this store");
+    return *std::move(row);
 }
 
 std::vector<waitpoint_row> client::waitpoints(waitpoint_filter const& which)
@@ -116,7 +134,7 @@ bool client::complete_json(waitpoint_id which, std::string_view json, std::optio
                            std::string_view why, std::string_view by)
 {
     auto& store = *core_->data;
-    auto const row = store.reader().waitpoint(which).value();
+    auto const row = store.waitpoint(which).value();
     auto const hash = secret ? std::optional(sha256(*secret)) : std::nullopt;
     bool const known = row && row->purpose == waitpoint_purpose::token;
     if (!known || (hash && (row->secret_hash.is_none() || *hash != row->secret_hash))) unknown(which, secret.has_value());
@@ -164,7 +182,7 @@ void client::decide(waitpoint_id which, std::string_view choice, std::optional<s
                     std::string_view by)
 {
     auto& store = *core_->data;
-    auto const row = store.reader().waitpoint(which).value();
+    auto const row = store.waitpoint(which).value();
     if (!row || row->purpose != waitpoint_purpose::intervention)
         throw error(errc::unknown_intervention, "no intervention " + to_string(which) + " in this store");
     auto const offered = detail::read_payload<detail::intervention_payload>(row->options).value_or(detail::intervention_payload{});
@@ -229,7 +247,7 @@ request_fate client::cancel(run_id run, std::string_view why, std::string_view b
 
 request_fate client::resume(run_id run, std::string_view why, std::string_view by)
 {
-    auto const row = core_->data->reader().run(run).value();
+    auto const row = core_->data->run(run).value();
     if (!row) no_run(to_string(run));
     if (!is_terminal(row->status.run) && row->status.run != run_status::held && row->status.run != run_status::paused)
         throw error(errc::usage, "run " + to_string(run) + " is " + std::string(to_string(row->status.run)) +
@@ -241,7 +259,7 @@ request_fate client::resume(run_id run, std::string_view why, std::string_view b
 
 status_pair any_run_handle::status() const
 {
-    auto const row = core_->data->reader().run(id_).value();
+    auto const row = core_->data->run(id_).value();
     if (!row) no_run(to_string(id_));
     return row->status;
 }
@@ -258,7 +276,7 @@ run_end any_run_handle::end() const
     e.row = *core_->wait_for_end(id_, std::chrono::milliseconds::max());
     // The last two entries of a run: its result or failure, and the snapshot that ended it.
     auto const before = seq_no{static_cast<std::int64_t>(e.row.snapshot) - 2};
-    auto const last = core_->data->reader().journal(id_, before, 1).value();
+    auto const last = core_->data->journal(id_, before, 1).value();
     if (last.empty() || (last.front().kind != entry_kind::result && last.front().kind != entry_kind::failure)) {
         e.failure = e.row.status.run == run_status::cancelled
                         ? error(errc::cancelled, "the run was cancelled before it began")

@@ -63,9 +63,7 @@ uuid client_core::new_uuid4() const
 {
     uuid id;
     random_(id.bytes.data(), id.bytes.size());
-    id.bytes[6] = static_cast<std::uint8_t>((id.bytes[6] & 0x0F) | 0x40);
-    id.bytes[8] = static_cast<std::uint8_t>((id.bytes[8] & 0x3F) | 0x80);
-    return id;
+    return as_uuid4(id);
 }
 
 uuid client_core::new_uuid7() const
@@ -145,7 +143,7 @@ std::optional<run_row> client_core::wait_for_end(run_id id, std::chrono::millise
             drive = drive_;
             seen = ends_;
         }
-        auto row = data->reader().run(id).value();
+        auto row = data->run(id).value();
         if (!row) throw error(errc::unknown_run, "no run " + to_string(id));
         if (is_terminal(row->status.run)) return row;
         auto const left = end - std::chrono::steady_clock::now();

@@ -162,7 +162,7 @@ void driver::call_out(call_order order)
 {
     {
         std::lock_guard const lock(guard_);
-        out_[order.to] = order.place;
+        out_[order.to] = {order.place, order.attempt, clock().steady()};
     }
     auto const self = shared_from_this();
     auto back = [self, order](call_result r) {
@@ -190,10 +190,17 @@ void driver::call_out(call_order order)
 
 std::vector<std::string> driver::functions_out()
 {
+    auto const seconds_since = [now = clock().steady()](duration then) {
+        return std::to_string(std::chrono::duration_cast<std::chrono::seconds>(now - then).count()) + " s ago";
+    };
     std::lock_guard const lock(guard_);
-    std::vector<std::string> places;
-    for (auto const& [_, place] : out_) places.push_back(to_string(id_) + " " + place);
-    return places;
+    std::vector<std::string> all;
+    for (auto const& [_, f] : out_) {
+        std::lock_guard const its(f.attempt->guard);
+        all.push_back(to_string(id_) + " " + f.place + ", called " + seconds_since(f.since));
+        if (f.attempt->last_heartbeat) all.back() += ", heartbeat " + seconds_since(*f.attempt->last_heartbeat);
+    }
+    return all;
 }
 
 void driver::arm_at(ticket t, time_point wall)

@@ -30,7 +30,7 @@ public:
     /// Only before the first post, and on the strand.
     run& body() noexcept { return *run_; }
     run_id id() const noexcept { return id_; }
-    /// Functions that have not returned, "RUN PLACE". Any thread.
+    /// Functions that have not returned: "RUN PLACE, called 12 s ago, heartbeat 3 s ago". Any thread.
     std::vector<std::string> functions_out();
     /// No function refers into the frame. Any thread; exact once nothing new begins.
     bool is_idle() const noexcept { return idle_; }
@@ -54,6 +54,11 @@ public:
     void warn(std::string_view text) override;
 
 private:
+    struct function_out {
+        std::string place;
+        std::shared_ptr<attempt_data> attempt;
+        duration since;  ///< steady
+    };
     void schedule();
     void run_strand();
     void answered(seq_no last, answer const& a);
@@ -68,7 +73,7 @@ private:
     bool scheduled_ = false, down_ = false;
     std::mutex strand_;  ///< held while events run: take_down waits for it
     std::map<ticket, timers::id> armed_;
-    std::map<ticket, std::string> out_;  ///< under guard_
+    std::map<ticket, function_out> out_;  ///< under guard_
     std::atomic<bool> idle_{true};
     bool gave_ = false;      ///< groups to the journal writer since the burst began
     bool gone_ = false;      ///< fenced or over: what still comes is dropped

@@ -31,7 +31,7 @@ TEMPLATE_LIST_TEST_CASE("a group's entries stand in the journal as they were giv
     auto const loaded = place.store->load(run.id()).value();
     REQUIRE(loaded->entries.size() == 6);
     for (std::size_t i = 0; i < 3; ++i) CHECK(loaded->entries[3 + i] == g.entries[i]);
-    auto const page = place.store->reader().journal(run.id(), seq_no{3}, 2).value();
+    auto const page = place.store->journal(run.id(), seq_no{3}, 2).value();
     REQUIRE(page.size() == 2);
     CHECK(page[1] == g.entries[1]);
 }
@@ -190,8 +190,8 @@ TEMPLATE_LIST_TEST_CASE("the end of a run raises its epoch, frees it and clears 
     CHECK(row.epoch == next(epoch));
     CHECK(row.owner == owner_id::nobody);
     CHECK(row.snapshot == run.last);
-    CHECK(store.reader().waitpoint(open.id).value()->status == waitpoint_status::withdrawn);
-    CHECK(store.reader().waitpoint(waited.id).value()->status == waitpoint_status::completed);
+    CHECK(store.waitpoint(open.id).value()->status == waitpoint_status::withdrawn);
+    CHECK(store.waitpoint(waited.id).value()->status == waitpoint_status::completed);
     CHECK(store.look(owner, 10).value().empty());
     CHECK(store.ask(asked).value() == request_fate::ended_before);
     CHECK(store.ask(taken).value() == request_fate::taken);

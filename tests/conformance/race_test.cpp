@@ -96,7 +96,7 @@ TEMPLATE_LIST_TEST_CASE("PR-03: a wait registered while its completion is open w
     first.join();
     second.join();
     CHECK(told.kind == answer_kind::applied);
-    CHECK(store.reader().waitpoint(token.id).value()->status == waitpoint_status::completed);
+    CHECK(store.waitpoint(token.id).value()->status == waitpoint_status::completed);
     CHECK(store.look(owner, 10).value().size() == 1);
 }
 

@@ -53,9 +53,9 @@ TEMPLATE_LIST_TEST_CASE("lists are filtered and paged, newest first", "[store][r
     CHECK(reader.waitpoints(waits).value().size() == 1);
     waits.purpose = waitpoint_purpose::timer;
     CHECK(reader.waitpoints(waits).value().empty());
-    CHECK(reader.waitpoint(token.id).value()->run == run.id());
-    CHECK_FALSE(reader.waitpoint({fresh_uuid()}).value());
-    CHECK_FALSE(reader.run({fresh_uuid()}).value());
+    CHECK(store.waitpoint(token.id).value()->run == run.id());
+    CHECK_FALSE(store.waitpoint({fresh_uuid()}).value());
+    CHECK_FALSE(store.run({fresh_uuid()}).value());
     CHECK_FALSE(store.load({fresh_uuid()}).value());
 }
 

@@ -76,11 +76,11 @@ TEST_CASE("PF-05: no statement is left open between calls, and the log stays sho
         (void)store->complete(some_completion(token.id)).value();
         (void)store->ask(some_request(run.id())).value();
         (void)store->reader().runs({}).value();
-        (void)store->reader().run(run.id()).value();
+        (void)store->run(run.id()).value();
         (void)store->reader().run_by_key("", "k").value();
         (void)store->reader().runs_like("0").value();
-        (void)store->reader().journal(run.id(), seq_no{1}, 5).value();
-        (void)store->reader().waitpoint(token.id).value();
+        (void)store->journal(run.id(), seq_no{1}, 5).value();
+        (void)store->waitpoint(token.id).value();
         (void)store->reader().waitpoints({}).value();
         (void)store->reader().requests(run.id()).value();
         (void)store->reader().owners().value();

@@ -126,6 +126,6 @@ TEMPLATE_LIST_TEST_CASE("large arguments lie in a blob", "[store][blob]", every_
     CHECK(run->entries[0].payload.empty());
     CHECK(run->entries[0].checksum == checksum_of(run->entries[0], what.id));
     CHECK(place.store->load_blob(run->entries[0].hash).value() == what.arguments);
-    CHECK(place.store->reader().blob(run->entries[0].hash).value() == what.arguments);
+    CHECK(place.store->load_blob(run->entries[0].hash).value() == what.arguments);
     CHECK(place.store->load_blob(sha256("never stored")).error().code() == errc::store_corrupt);
 }

@@ -36,7 +36,7 @@ TEMPLATE_LIST_TEST_CASE("the first completion wins and the others are told", "[s
     CHECK(store.complete(some_completion(token.id, "false")).value() == completion_answer::already_other);
     CHECK(store.complete(some_completion({fresh_uuid()})).value() == completion_answer::unknown);
 
-    auto const row = store.reader().waitpoint(token.id).value();
+    auto const row = store.waitpoint(token.id).value();
     REQUIRE(row);
     CHECK(row->status == waitpoint_status::completed);
     CHECK(row->output == "true");
@@ -271,9 +271,9 @@ TEMPLATE_LIST_TEST_CASE("a scan decides what fell due for runs that nobody holds
     CHECK(store.next_due().value() == at(60));
     CHECK(store.scan(at(60), 10).value() == 1);
     CHECK(store.next_due().value() == never);
-    CHECK(store.reader().waitpoint(timer.id).value()->status == waitpoint_status::completed);
-    CHECK(store.reader().waitpoint(token.id).value()->status == waitpoint_status::timed_out);
-    CHECK(store.reader().waitpoint(mine.id).value()->status == waitpoint_status::pending);
+    CHECK(store.waitpoint(timer.id).value()->status == waitpoint_status::completed);
+    CHECK(store.waitpoint(token.id).value()->status == waitpoint_status::timed_out);
+    CHECK(store.waitpoint(mine.id).value()->status == waitpoint_status::pending);
     CHECK(claim_all(store, owner).size() == 2);
 }
 

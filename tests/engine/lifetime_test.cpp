@@ -132,6 +132,8 @@ TEMPLATE_LIST_TEST_CASE("PR-07 a time-out is visible at once, the body goes on w
         return !v.steps.empty() && v.steps.front().status == flow::step_status::failed;
     }));
     CHECK(outside().count("body goes on") == 0);
+    CHECK_THAT(engine.inspect(run.id()).doing, Catch::Contains("goes on when the step's function has returned"));
+    CHECK_THAT(engine.still_running().at(0), Catch::StartsWith(to_string(run.id())) && Catch::Contains(", called 0 s ago"));
     let_go = true;
     CHECK(run.result() == "step_timeout");
     CHECK(outside().all() == std::vector<std::string>{"1000", "body goes on"});

@@ -53,6 +53,21 @@ flow::workflow<int> waits_with_lifetime()
     co_return r ? *r : -1;
 }
 
+flow::workflow<std::string> makes_tokens_under_a_key()
+{
+    auto const first = co_await flow::make_token<int>("ask", {.idempotency_key = "order-7", .idempotency_key_ttl = 1h});
+    auto const again = co_await flow::make_token<int>("ask", {.idempotency_key = "order-7", .idempotency_key_ttl = 1h});
+    auto const other = co_await flow::make_token<int>("ask", {.idempotency_key = "order-8"});
+    auto const wrong = co_await flow::as_outcome(flow::make_token<std::string>("ask", {.idempotency_key = "order-8"}));
+    co_await flow::sleep_for(2h);
+    auto const later = co_await flow::make_token<int>("ask", {.idempotency_key = "order-7", .idempotency_key_ttl = 1h});
+    auto const still = co_await flow::make_token<int>("ask", {.idempotency_key = "order-8"});
+    outside().note(wrong ? "accepted" : wrong.error().message());
+    std::string told;
+    for (auto const& t : {again, other, later, still}) told += std::string(t == first ? "first" : "new") + (t.is_cached() ? " cached, " : ", ");
+    co_return told + (still == other ? "other" : "new");
+}
+
 void add_all(flow::engine& e)
 {
     current = &e;
@@ -60,6 +75,7 @@ void add_all(flow::engine& e)
     e.add<asks_for_a_day>("asks_for_a_day");
     e.add<sends_the_token>("sends_the_token");
     e.add<answered_at_once>("answered_at_once");
+    e.add<makes_tokens_under_a_key>("makes_tokens_under_a_key");
     e.add<waits_with_lifetime>("waits_with_lifetime");
 }
 
@@ -194,3 +210,16 @@ TEST_CASE("a token's own lifetime ends a longer wait for it", "[engine][wait]")
     CHECK(run.result() == -1);
 }
 
+
+TEMPLATE_LIST_TEST_CASE("TD-16 a token made again under its idempotency key is the same token, until the key's time is over", "[engine][wait]", every_store)
+{
+    TestType place;
+    world w(place.store, add_all);
+    auto const id = w.engine().start<makes_tokens_under_a_key>().id();
+    w.settle();
+    if (GENERATE(false, true)) w.restart();  // replayed: the same answers, from the journal
+    w.pass(3h);
+    CHECK(w.engine().find(id).end().result == R"("first cached, new, new, new cached, other")");
+    CHECK_THAT(outside().all().at(0), Catch::Contains("order-8"));
+    CHECK(w.entries(id, flow::entry_kind::token) == 5);
+}

@@ -68,6 +68,18 @@ outcome<void> fault_store::ping(owner_id owner, time_limit limit)
 {
     return write([&] { return wrapped_->ping(owner, limit); });
 }
+outcome<std::optional<run_row>> fault_store::run(run_id id)
+{
+    return read([&] { return wrapped_->run(id); });
+}
+outcome<std::optional<waitpoint_row>> fault_store::waitpoint(waitpoint_id id)
+{
+    return read([&] { return wrapped_->waitpoint(id); });
+}
+outcome<std::vector<journal_entry>> fault_store::journal(run_id run, seq_no after, std::size_t limit)
+{
+    return read([&] { return wrapped_->journal(run, after, limit); });
+}
 outcome<std::optional<loaded_run>> fault_store::load(run_id run)
 {
     return read([&] { return wrapped_->load(run); });

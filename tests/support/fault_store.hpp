@@ -17,7 +17,7 @@ enum class fault : std::uint8_t {
 };
 
 /// Any thread. Owners made through it are the wrapped store's.
-class fault_store final : public store {
+class fault_store : public store {
 public:
     explicit fault_store(store_ptr wrapped) : wrapped_(std::move(wrapped)) {}
 
@@ -38,6 +38,9 @@ public:
     outcome<std::vector<claimed>> claim(claim_request const& what) override;
     outcome<std::size_t> scan(time_point now, std::size_t limit) override;
     outcome<void> ping(owner_id owner, time_limit limit) override;
+    outcome<std::optional<run_row>> run(run_id id) override;
+    outcome<std::optional<waitpoint_row>> waitpoint(waitpoint_id id) override;
+    outcome<std::vector<journal_entry>> journal(run_id run, seq_no after, std::size_t limit) override;
     outcome<std::optional<loaded_run>> load(run_id run) override;
     outcome<std::string> load_blob(digest const& hash) override;
     outcome<std::vector<notice>> look(owner_id owner, std::size_t limit) override;

@@ -71,7 +71,7 @@ void check_invariants(store& s)
             if (reason.type == wait_reason::kind::code) continue;
             auto const id = parse_uuid(reason.id);
             REQUIRE(id);
-            CHECK(s.reader().waitpoint(waitpoint_id{*id}).value().has_value());            // I2
+            CHECK(s.waitpoint(waitpoint_id{*id}).value().has_value());            // I2
         }
     }
     waitpoint_filter all;

@@ -192,7 +192,7 @@ waitpoint_row park(store& s, held_run& run) { return park_on(s, run, some_token(
 
 run_row row_of(store& s, run_id id)
 {
-    auto row = s.reader().run(id).value();
+    auto row = s.run(id).value();
     REQUIRE(row);
     return *row;
 }

@@ -22,13 +22,9 @@ class memory_reader final : public store_reader {
 public:
     explicit memory_reader(shared_tables& t) : t_(t) {}
 
-    outcome<std::optional<run_row>> run(run_id id) override;
     outcome<std::optional<run_row>> run_by_key(std::string_view tenant, std::string_view key) override;
     outcome<std::vector<run_row>> runs_like(std::string_view prefix) override;
     outcome<std::vector<run_row>> runs(run_filter const& which) override;
-    outcome<std::vector<journal_entry>> journal(run_id run, seq_no after, std::size_t limit) override;
-    outcome<std::string> blob(digest const& hash) override;
-    outcome<std::optional<waitpoint_row>> waitpoint(waitpoint_id id) override;
     outcome<std::vector<waitpoint_row>> waitpoints(waitpoint_filter const& which) override;
     outcome<std::vector<request_row>> requests(run_id run) override;
     outcome<std::vector<owner_row>> owners() override;
@@ -54,8 +50,11 @@ public:
     outcome<std::size_t> scan(time_point now, std::size_t limit) override;
     outcome<void> ping(owner_id owner, time_limit limit) override;
 
+    outcome<std::optional<run_row>> run(run_id id) override;
+    outcome<std::optional<waitpoint_row>> waitpoint(waitpoint_id id) override;
+    outcome<std::vector<journal_entry>> journal(run_id run, seq_no after, std::size_t limit) override;
     outcome<std::optional<loaded_run>> load(run_id run) override;
-    outcome<std::string> load_blob(digest const& hash) override { return reader_.blob(hash); }
+    outcome<std::string> load_blob(digest const& hash) override;
     outcome<std::vector<notice>> look(owner_id owner, std::size_t limit) override;
     outcome<time_point> next_due() override;
     outcome<std::uint64_t> change_counter() override;

@@ -26,11 +26,11 @@ outcome<std::optional<loaded_run>> memory_store::load(run_id id)
     return std::optional(std::move(out));
 }
 
-outcome<std::optional<run_row>> memory_reader::run(run_id id)
+outcome<std::optional<run_row>> memory_store::run(run_id id)
 {
-    std::scoped_lock guard(t_.mutex);
-    auto const num = t_.rows.find(id);
-    return num == 0 ? std::optional<run_row>{} : std::optional(t_.rows.run(num).row);
+    std::scoped_lock guard(shared_.mutex);
+    auto const num = shared_.rows.find(id);
+    return num == 0 ? std::optional<run_row>{} : std::optional(shared_.rows.run(num).row);
 }
 
 outcome<std::optional<run_row>> memory_reader::run_by_key(std::string_view tenant, std::string_view key)
@@ -67,31 +67,31 @@ outcome<std::vector<run_row>> memory_reader::runs(run_filter const& which)
     return out;
 }
 
-outcome<std::vector<journal_entry>> memory_reader::journal(run_id run, seq_no after, std::size_t limit)
+outcome<std::vector<journal_entry>> memory_store::journal(run_id run, seq_no after, std::size_t limit)
 {
-    std::scoped_lock guard(t_.mutex);
+    std::scoped_lock guard(shared_.mutex);
     std::vector<journal_entry> out;
-    auto const num = t_.rows.find(run);
+    auto const num = shared_.rows.find(run);
     if (num == 0) return out;
-    auto const& journal = t_.rows.run(num).journal;
+    auto const& journal = shared_.rows.run(num).journal;
     for (auto at = static_cast<std::size_t>(static_cast<std::int64_t>(after)); at < journal.size() && out.size() < limit; ++at)
         out.push_back(journal[at]);
     return out;
 }
 
-outcome<std::string> memory_reader::blob(digest const& hash)
+outcome<std::string> memory_store::load_blob(digest const& hash)
 {
-    std::scoped_lock guard(t_.mutex);
-    auto const* payload = t_.rows.blob(hash);
+    std::scoped_lock guard(shared_.mutex);
+    auto const* payload = shared_.rows.blob(hash);
     if (!payload) return error(errc::store_corrupt, "memory: there is no blob " + to_string(hash));
     return *payload;
 }
 
-outcome<std::optional<waitpoint_row>> memory_reader::waitpoint(waitpoint_id id)
+outcome<std::optional<waitpoint_row>> memory_store::waitpoint(waitpoint_id id)
 {
-    std::scoped_lock guard(t_.mutex);
-    auto const num = t_.rows.find(id);
-    return num == 0 ? std::optional<waitpoint_row>{} : std::optional(t_.rows.waitpoint(num).row);
+    std::scoped_lock guard(shared_.mutex);
+    auto const num = shared_.rows.find(id);
+    return num == 0 ? std::optional<waitpoint_row>{} : std::optional(shared_.rows.waitpoint(num).row);
 }
 
 outcome<std::vector<waitpoint_row>> memory_reader::waitpoints(waitpoint_filter const& which)

@@ -76,9 +76,7 @@ outcome<std::optional<loaded_run>> sqlite_store::load(run_id run)
     return finish(done, out);
 }
 
-outcome<std::string> sqlite_store::load_blob(digest const& hash) { return reader_.blob(hash); }
-
-outcome<std::optional<run_row>> sqlite_reader::run(run_id id)
+outcome<std::optional<run_row>> sqlite_store::run(run_id id)
 {
     std::optional<run_row> out;
     auto const done = db_.read([&](connection& c) { out = find_run(c, id); });
@@ -133,7 +131,7 @@ outcome<std::vector<run_row>> sqlite_reader::runs(run_filter const& which)
     return finish(done, out);
 }
 
-outcome<std::vector<journal_entry>> sqlite_reader::journal(run_id run, seq_no after, std::size_t limit)
+outcome<std::vector<journal_entry>> sqlite_store::journal(run_id run, seq_no after, std::size_t limit)
 {
     static auto const sql =
         select_journal("journal where run = (select num from runs where id = ?) and seq > ? order by seq limit ?");
@@ -145,14 +143,14 @@ outcome<std::vector<journal_entry>> sqlite_reader::journal(run_id run, seq_no af
     return finish(done, out);
 }
 
-outcome<std::string> sqlite_reader::blob(digest const& hash)
+outcome<std::string> sqlite_store::load_blob(digest const& hash)
 {
     std::string out;
     auto const done = db_.read([&](connection& c) { out = blob_of(c, hash); });
     return finish(done, out);
 }
 
-outcome<std::optional<waitpoint_row>> sqlite_reader::waitpoint(waitpoint_id id)
+outcome<std::optional<waitpoint_row>> sqlite_store::waitpoint(waitpoint_id id)
 {
     std::optional<waitpoint_row> out;
     auto const done = db_.read([&](connection& c) {

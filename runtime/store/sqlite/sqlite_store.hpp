@@ -18,13 +18,9 @@ class sqlite_reader final : public store_reader {
 public:
     sqlite_reader(database& db, owner_locks const& locks) : db_(db), locks_(locks) {}
 
-    outcome<std::optional<run_row>> run(run_id id) override;
     outcome<std::optional<run_row>> run_by_key(std::string_view tenant, std::string_view key) override;
     outcome<std::vector<run_row>> runs_like(std::string_view prefix) override;
     outcome<std::vector<run_row>> runs(run_filter const& which) override;
-    outcome<std::vector<journal_entry>> journal(run_id run, seq_no after, std::size_t limit) override;
-    outcome<std::string> blob(digest const& hash) override;
-    outcome<std::optional<waitpoint_row>> waitpoint(waitpoint_id id) override;
     outcome<std::vector<waitpoint_row>> waitpoints(waitpoint_filter const& which) override;
     outcome<std::vector<request_row>> requests(run_id run) override;
     outcome<std::vector<owner_row>> owners() override;
@@ -52,6 +48,9 @@ public:
     outcome<std::size_t> scan(time_point now, std::size_t limit) override;
     outcome<void> ping(owner_id owner, time_limit limit) override;
 
+    outcome<std::optional<run_row>> run(run_id id) override;
+    outcome<std::optional<waitpoint_row>> waitpoint(waitpoint_id id) override;
+    outcome<std::vector<journal_entry>> journal(run_id run, seq_no after, std::size_t limit) override;
     outcome<std::optional<loaded_run>> load(run_id run) override;
     outcome<std::string> load_blob(digest const& hash) override;
     outcome<std::vector<notice>> look(owner_id owner, std::size_t limit) override;
