@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -210,6 +211,7 @@ private:
     std::string blob_;  ///< what intact_payload gave last, if it lay in a blob
     std::vector<waitpoint_row> known_waitpoints_;
     std::vector<request> mailbox_;
+    std::set<request_id> taken_mail_;
 
     branch root_branch_;
     std::unique_ptr<scope> root_;

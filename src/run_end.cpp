@@ -40,6 +40,8 @@ void run::hold(std::string kind, std::string message)
 
 void run::take(request const& r)
 {
+    // The mailbox is read again before what was read first is written: each request is taken once.
+    if (!taken_mail_.insert(r.id).second) return;
     if (r.kind == request_kind::cancel) return take_cancel(r, {});
     auto e = make(entry_kind::request, {});
     e.name = to_string(r.kind);

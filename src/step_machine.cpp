@@ -233,6 +233,8 @@ void step_machine::took(call_result r)
         run_.hold("store_key", r.error.message);
         return;
     }
+    // Asked to stop because the engine goes: it is called again by the next one, unless it cannot be known whether it happened.
+    if (stopped_ && r.end == call_end::threw && (role_ != role::own || cls_ != effect::non_replayable)) return;
     if (role_ != role::own) {
         switch (r.end) {
         case call_end::value: return sub_step_done("done", &r);

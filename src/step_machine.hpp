@@ -89,6 +89,7 @@ private:
     bool settled_ = false;
     bool recorded_ = false;     ///< the outcome is in the journal; the body has not been told yet
     bool cancel_wanted_ = false;
+    bool stopped_ = false;      ///< its engine goes
     int attempt_ = 0;           ///< the one made now
     int failures_ = 0;          ///< counted against the policy: of the step, or of the sub-step
     int sub_index_ = 0;

@@ -62,6 +62,7 @@ std::optional<waitpoint_id> step_machine::withdrawable() const
 
 void step_machine::stop()
 {
+    stopped_ = true;
     if (data_) data_->stop.request_stop();
 }
 

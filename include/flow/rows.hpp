@@ -116,8 +116,8 @@ using row_effect = std::variant<insert_waitpoint, add_edge, decide_waitpoint, le
 /// New values for the run row; the group has the snapshot entry that says so.
 /// A terminal status raises the epoch, frees the owner, withdraws the run's pending waitpoints, removes its edges and wake
 /// rows and answers what lies in its mailbox with `ended_before`.
-/// `release` frees the owner and raises the epoch. If the mailbox has something for the run, or a wake row has and the run is
-/// to be suspended `waiting` or `cancelling`, the group is answered `superseded` instead and nothing is written (P4, P36).
+/// `release` frees the owner and raises the epoch. If the mailbox has something for the run, or the run is to be suspended
+/// `waiting` or `cancelling` and a waitpoint that blocks it is decided and not taken by this group, the group is answered `superseded` instead and nothing is written (P4, P36).
 struct run_change {
     status_pair status;
     std::string terminal_reason;

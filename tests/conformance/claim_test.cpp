@@ -152,3 +152,22 @@ TEMPLATE_LIST_TEST_CASE("two takers in two threads take a dead owner's runs over
     CHECK(count == 20);
     for (auto const& r : runs) CHECK(row_of(*place.store, r.id()).epoch == next(r.row.epoch));
 }
+
+TEMPLATE_LIST_TEST_CASE("a run is not parked on a wait whose end it was queued for and has not taken yet", "[store][claim][wait]", every_store)
+{
+    // Queueing it deleted the wake row: only the waitpoint still says that there is something to do (P36).
+    TestType place;
+    auto& store = *place.store;
+    auto const owner = some_owner(store);
+    auto run = start_and_claim(store, owner);
+    auto const token = park(store, run);
+    CHECK(store.complete(some_completion(token.id)).value() == completion_answer::completed);
+    store.scan(at(3), 10).value();
+    auto again = hold(store, claim_all(store, owner).at(0));
+    applied(store, again, again.change(status_event::block));
+    CHECK(apply(store, again.change(status_event::suspend, true)).kind == answer_kind::superseded);
+    auto g = again.change(status_event::unblock);
+    g.effects = {take_waitpoint{token.id}};
+    applied(store, again, g);
+    applied(store, again, again.change(status_event::succeed));
+}

@@ -10,6 +10,7 @@
 
 #include "crash/everything.hpp"
 #include "flow/store_reader.hpp"
+#include "support/eventually.hpp"
 #include "support/invariants.hpp"
 #include "support/temp_dir.hpp"
 
@@ -86,16 +87,6 @@ int lines_in(std::string const& file)
     int n = 0;
     for (std::string line; std::getline(in, line);) ++n;
     return n;
-}
-
-template <class F>
-bool eventually(F f)
-{
-    for (int i = 0; i < 3000; ++i) {
-        if (f()) return true;
-        std::this_thread::sleep_for(5ms);
-    }
-    return false;
 }
 
 flow::engine_options quiet(int threads)

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "flow/flow.hpp"
+#include "support/odd_stores.hpp"
 #include "support/stores.hpp"
 #include "support/world.hpp"
 
@@ -168,4 +169,23 @@ TEMPLATE_LIST_TEST_CASE("a run that no engine has begun ends at once", "[engine]
     CHECK(w.engine().cancel(run.id()) == flow::request_fate::taken);
     CHECK(run.status().run == flow::run_status::cancelled);
     CHECK(run.end().failure->code() == flow::errc::cancelled);
+}
+
+TEMPLATE_LIST_TEST_CASE("a request or a wake that is read twice before it is acted on counts once", "[engine][cancel]", every_store)
+{
+    TestType place;
+    world w(std::make_shared<stuttering_store>(place.store), add_all);
+    auto const cancelled = w.engine().start<waits_and_cleans_up>().id();
+    auto const waited = w.engine().start<just_waits>(2);
+    w.settle();
+    // By somebody else, so that they come by the mailbox and as wakes.
+    flow::client other(place.again(), "eve");
+    other.cancel(cancelled);
+    other.complete_json(w.view(waited.id()).open.at(0).row.id, "7");
+    w.pass(1min);
+    CHECK(w.status(cancelled) == flow::run_status::cancelled);
+    CHECK(w.entries(cancelled, flow::entry_kind::request) == 1);
+    CHECK(waited.result() == 7);
+    CHECK(w.entries(waited.id(), flow::entry_kind::waited) == 1);
+    CHECK(w.log.empty());
 }

@@ -4,7 +4,7 @@
 #include <sqlite3.h>
 
 #include "flow/flow.hpp"
-#include "support/lagging_store.hpp"
+#include "support/odd_stores.hpp"
 #include "support/stores.hpp"
 #include "support/world.hpp"
 

@@ -5,6 +5,7 @@
 #include <future>
 
 #include "flow/flow.hpp"
+#include "support/eventually.hpp"
 #include "support/stores.hpp"
 #include "support/world.hpp"
 
@@ -104,16 +105,6 @@ struct let_go_at_end {
     let_go_at_end() { let_go = false; }
     ~let_go_at_end() { let_go = true; }
 };
-
-template <class F>
-bool eventually(F f)
-{
-    for (int i = 0; i < 5000; ++i) {
-        if (f()) return true;
-        std::this_thread::sleep_for(2ms);
-    }
-    return false;
-}
 
 }  // namespace
 

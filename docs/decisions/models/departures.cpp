@@ -62,7 +62,7 @@ struct handing_on : shared {
     bool load_by_edges = true;              // who claims finds what is decided by its edges; false: by wake rows
     bool queueing_deletes = true;           // who queues a run deletes its wake rows
     bool takes_first = true;                // who loaded a decided wait takes it before it suspends the run
-    bool looks_at_fates = false;            // P36 as written: a suspension looks at the waitpoints themselves
+    bool looks_at_fates = false;            // P36: a suspension looks at the waitpoints it has edges to
     // rules of (b)
     bool takeover_reads_mail = true;        // false: only what is written to the new holder
     bool fence = true;
@@ -346,15 +346,16 @@ int main()
     auto c = [&](auto... x) { check(leaving{}, x...); };
     using h = handing_on;
     using l = leaving;
-    std::puts("--- as built: PostgreSQL (READ COMMITTED), then SQLite");
+    std::puts("--- as built, with one branch: PostgreSQL (READ COMMITTED), then SQLite");
     a("(a) releases", false, false);
     a("(a) releases, nobody resumes", false, false, &h::resumes);
     b("(b) the owner stops or dies while the run waits", false, false);
     b("(a) and (b) together", false, false, &h::releases);
     c("(c) leaving, completed later, a second wait", false, false);
     std::puts("--- rules removed or read another way");
-    a("(a) a suspension by a holder that loaded a decided wait", true, true, &h::takes_first);
-    a("(a) the same, it looks at the waitpoints (P36 as written)", false, false, &h::takes_first, &h::looks_at_fates);
+    a("(a) a suspension before what was loaded as decided is taken", true, true, &h::takes_first);
+    a("(a) the same, it looks at waitpoints, not at wake rows (P36)", false, false, &h::takes_first, &h::suspension_looks,
+      &h::looks_at_fates);
     a("(a) a suspension that does not look, and keeps wake rows", false, false, &h::suspension_looks);
     a("(a) a suspension that does not look, and deletes them", true, true, &h::suspension_looks, &h::suspension_keeps);
     a("(a) a hold that deletes its wake rows", false, false, &h::hold_keeps);

@@ -85,7 +85,10 @@ private:
 
     std::optional<answer> superseded(group const& g) const
     {
-        std::set<std::int64_t> consumed, owed = t_.run(g.num).wakes;
+        // Decided waitpoints that block the run; not their wake rows: whoever queued the run has deleted those (P36).
+        std::set<std::int64_t> consumed, owed;
+        for (auto const& [num, edge] : t_.run(g.num).edges)
+            if (is_decided(num)) owed.insert(num);
         for (std::size_t i = 0; i < g.effects.size(); ++i) {
             if (auto const* e = std::get_if<add_edge>(&g.effects[i])) {
                 if (auto const num = find(g, i, e->waitpoint); is_decided(num)) owed.insert(num);

@@ -178,10 +178,11 @@ private:
         return &seen.found.emplace(position, std::move(*w)).first->second;
     }
 
-    /// A wake row that this group does not take itself (P36).
+    /// A decided waitpoint that blocks the run and that this group does not take itself (P36). Not its wake row: whoever queued the
+    /// run has deleted that.
     bool is_owed(group const& g, std::unordered_set<std::int64_t>& owed, std::unordered_set<std::int64_t> const& consumed)
     {
-        auto r = c_.prepare("select waitpoint from wakes where run = ?");
+        auto r = c_.prepare("select e.waitpoint from edges e join waitpoints w on w.num = e.waitpoint where e.run = ? and w.status <> 0");
         r << g.num;
         while (r.step()) owed.insert(r.number(0));
         return std::any_of(owed.begin(), owed.end(), [&](auto const w) { return !consumed.contains(w); });
