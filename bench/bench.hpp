@@ -20,6 +20,7 @@ struct row {
     double raw = 0;
     double bar = 0;
     bool bar_is_ratio = false;  ///< of value to raw; else of the value itself
+    std::string note{};
 
     double ratio() const { return raw > 0 ? value / raw : 0; }
     bool met() const { return (bar_is_ratio ? ratio() : value) <= bar; }
@@ -62,6 +63,7 @@ row step_latency();
 row replayable_latency();
 row replay_memory();
 row replay_sqlite();
+row suspend_resume();
 row header_compile();
 
 }  // namespace flow::bench

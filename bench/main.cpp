@@ -16,6 +16,7 @@ int main(int argc, char** argv)
     };
     std::vector<entry> const all = {{"step-latency", step_latency},   {"replayable-latency", replayable_latency},
                                     {"replay-memory", replay_memory}, {"replay-sqlite", replay_sqlite},
+                                    {"suspend-resume", suspend_resume},
                                     {"header-compile", header_compile}};
     std::string const file = argc > 1 ? argv[1] : "bench.json";
     std::vector<std::string> const wanted(argv + std::min(argc, 2), argv + argc);
@@ -30,6 +31,7 @@ int main(int argc, char** argv)
         }
         std::printf("%-20s %12.3f %-8s %12.3f %8.2f   %s%.2f %s\n", r.name.c_str(), r.value, r.unit.c_str(), r.raw, r.ratio(),
                     r.bar_is_ratio ? "ratio <= " : "<= ", r.bar, r.met() ? "met" : "MISSED");
+        if (!r.note.empty()) std::printf("%-20s %s\n", "", r.note.c_str());
         std::fflush(stdout);
         rows.push_back(r);
     }

@@ -232,6 +232,19 @@ std::vector<std::string> unfinished(std::vector<step_view> const& steps)
 
 }  // namespace
 
+open_wait as_open_wait(waitpoint_row row)
+{
+    open_wait o;
+    if (row.purpose == waitpoint_purpose::intervention)
+        if (auto p = read_payload<intervention_payload>(row.options)) {
+            o.question = std::move(p->question);
+            o.choices = std::move(p->choices);
+            o.output_shape = std::move(p->output_shape);
+        }
+    o.row = std::move(row);
+    return o;
+}
+
 run_view make_view(run_row row, std::vector<journal_entry> const& entries, std::vector<waitpoint_row> const& waitpoints)
 {
     run_view v;
@@ -251,17 +264,8 @@ run_view make_view(run_row row, std::vector<journal_entry> const& entries, std::
     v.happened = maker.take_happened();
     v.entries = static_cast<std::int64_t>(entries.size());
     v.waits_for = parse_wait_reason(row.reason);
-    for (auto const& w : waitpoints) {
-        open_wait o;
-        o.row = w;
-        if (w.purpose == waitpoint_purpose::intervention)
-            if (auto p = read_payload<intervention_payload>(w.options)) {
-                o.question = std::move(p->question);
-                o.choices = std::move(p->choices);
-                o.output_shape = std::move(p->output_shape);
-            }
-        v.open.push_back(std::move(o));
-    }
+    for (auto const& w : waitpoints)
+        v.open.push_back(as_open_wait(w));
     v.recoveries = recoveries_without_progress(entries);
     v.resume = resume_of(row, v.steps, v.waits_for, v.open);
     v.doing = doing_of(row, v.steps, v.waits_for, over_time);

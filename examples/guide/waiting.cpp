@@ -47,6 +47,20 @@ flow::workflow<std::string> invite(std::string guest)
 }
 // [/token]
 
+// [keyed]
+flow::workflow<int> confirm(std::vector<std::string> orders)
+{
+    int mails = 0;
+    for (auto const& order : orders) {
+        auto const reply = co_await flow::make_token<answer>("confirm", {.idempotency_key = order, .idempotency_key_ttl = 24h});
+        if (reply.is_cached()) continue;  // asked for this order before
+        co_await flow::step("send", flow::idempotent, [&] { send({reply.id(), reply.secret().text()}); });
+        ++mails;
+    }
+    co_return mails;
+}
+// [/keyed]
+
 // [timeout]
 flow::workflow<std::string> ask_briefly()
 {
@@ -76,6 +90,7 @@ int main()
     engine.add<remind>("remind");
     engine.add<invite>("invite");
     engine.add<ask_briefly>("ask_briefly");
+    engine.add<confirm>("confirm");
     engine.add<rent>("rent");
 
     expect(engine.start<remind>().result() == 2, "sleeps end");
@@ -87,6 +102,9 @@ int main()
     engine.complete(flow::token<answer>{token}, flow::token_secret{secret}, answer{true});
     // [/complete]
     expect(run.result() == "Ada comes", "a token is completed with its secret");
+    letters.clear();
+
+    expect(engine.start<confirm>({"A", "B", "A"}).result() == 2, "a token under a used key is the one made before");
     letters.clear();
 
     expect(engine.start<ask_briefly>().result() == "nobody answered", "a wait ends at its time limit");

@@ -83,6 +83,7 @@ struct health_report {
         store_damaged,
         ownership_lost,     ///< this engine's hold on its runs cannot be kept up
         stopped,
+        store_warning,      ///< nothing fails yet: see the text
     };
     struct finding {
         cause what;

@@ -83,6 +83,8 @@ struct run_view {
 };
 
 namespace detail {
+/// Pure: with what it asks, where it is an intervention.
+open_wait as_open_wait(waitpoint_row row);
 /// Pure: from the rows to the view.
 run_view make_view(run_row row, std::vector<journal_entry> const& entries, std::vector<waitpoint_row> const& waitpoints);
 }  // namespace detail

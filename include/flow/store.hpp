@@ -96,6 +96,9 @@ public:
     /// HMAC-SHA-256(store key, id), 32 bytes as 64 hexadecimal digits (P39). store_key: the key is missing or another's.
     virtual outcome<std::string> secret_of(waitpoint_id id) = 0;
 
+    /// Nothing that fails yet, but somebody should look at: a sentence, or empty. Cheap.
+    virtual std::string warning() { return {}; }
+
     virtual store_reader& reader() = 0;
 
 protected:

@@ -26,6 +26,8 @@ struct sqlite_options {
     sync synchronous = sync::full;
     /// How long a write waits for another process's lock before it says store_busy.
     std::chrono::milliseconds busy_timeout{5000};
+    /// Bytes of NAME-wal beyond which the store warns (the engine's log and health): a reader that never ends keeps it from being reset.
+    std::uint64_t log_warning = 64u << 20;
     /// Where the store key lies; empty: beside the database as NAME.key, made with it (P39).
     std::string key_file{};
     /// A SQLite VFS by name; empty: SQLite's own. Tests only.

@@ -35,6 +35,7 @@ public:
         app_.require_subcommand(1);
         app_.fallthrough();
         app_.footer(footer);
+        app_.set_version_flag("--version", "flow " FLOW_VERSION);
         app_.add_flag("--json", a_.json, "One JSON document instead of text");
         if (opens_store) app_.add_option("--db", a_.db, "The SQLite file (or FLOW_DB names it)")->type_name("FILE");
         app_.add_option("--tenant", a_.tenant, "Whose runs: for runs, and for key:KEY")->type_name("TENANT");
@@ -55,7 +56,7 @@ public:
         journal.add_option("--after", a_.after, "Go on behind this entry")->type_name("SEQ")->check(CLI::NonNegativeNumber);
         limit(journal, "At most so many (100)");
 
-        auto& tokens = add(verb::tokens, "tokens", "List open tokens, newest first");
+        auto& tokens = add(verb::tokens, "tokens", "List what somebody has to answer: open tokens and decisions, newest first");
         tokens.add_option("--run", a_.run, "Only those of this run")->type_name("RUN");
         limit(tokens, "At most so many (100)");
 
@@ -123,6 +124,8 @@ std::variant<arguments, help> read_arguments(int argc, char const* const* argv, 
     } catch (CLI::CallForHelp const&) {
         auto const used = g.app().get_subcommands();
         return help{used.empty() ? g.app().help() : used.front()->help(program)};
+    } catch (CLI::CallForVersion const& e) {
+        return help{std::string(e.what()) + '\n'};
     } catch (CLI::ParseError const& e) {
         throw misuse(e.what());
     }

@@ -110,12 +110,14 @@ exit_code run_or_throw(arguments const& asked, client* on, console const& io, co
 {
     std::optional<client> opened;
     if (on == nullptr) {
+        auto const no_database = [&](std::string const& what) {
+            return complain(exit_code::store, static_cast<int>(errc::store_unavailable), row_of(errc::store_unavailable).name, what,
+                            "name the database by --db FILE or FLOW_DB, or start the program that makes it first", remedy::correct);
+        };
         std::error_code ignored;
         if (!std::filesystem::exists(asked.db, ignored))
-            return complain(exit_code::store, static_cast<int>(errc::store_unavailable), row_of(errc::store_unavailable).name,
-                            "there is no file " + asked.db,
-                            "name the database by --db FILE or FLOW_DB, or start the program that makes it first",
-                            remedy::correct);
+            return no_database("there is no file " + asked.db);
+        if (std::filesystem::is_directory(asked.db, ignored)) return no_database(asked.db + " is a folder, not a database file");
         try {
             sqlite_options options;
             options.must_exist = true;

@@ -1,5 +1,6 @@
-// flow tokens
+// flow tokens: what somebody has to answer.
 #include <ostream>
+#include <utility>
 
 #include "runtime/cli/documents.hpp"
 #include "runtime/cli/find.hpp"
@@ -9,36 +10,66 @@
 
 namespace flow::cli {
 
-void list_tokens(session const& s)
+namespace {
+
+struct page {
+    std::vector<open_wait> rows;
+    bool more = false;
+};
+
+page open_ones(session const& s, waitpoint_purpose purpose)
 {
     auto const limit = s.asked.limit.value_or(100);
     waitpoint_filter which;
     if (!s.asked.run.empty()) which.run = find_run(s, s.asked.run);
     which.status = waitpoint_status::pending;
-    which.purpose = waitpoint_purpose::token;
+    which.purpose = purpose;
     which.limit = limit + 1;
-    auto rows = s.on.waitpoints(which);
-    bool const more = rows.size() > limit;
-    if (more) rows.pop_back();
+    page p;
+    for (auto& row : s.on.waitpoints(which)) p.rows.push_back(detail::as_open_wait(std::move(row)));
+    p.more = p.rows.size() > limit;
+    if (p.more) p.rows.pop_back();
+    return p;
+}
 
-    if (s.asked.json) {
-        std::vector<std::string> all;
-        for (auto const& w : rows) all.push_back(json_of(w));
-        json_object o;
-        return s.print_json(o.raw("tokens", json_list(all)).yes_no("more", more).str());
+std::string list_of(page const& p)
+{
+    std::vector<std::string> all;
+    for (auto const& o : p.rows) all.push_back(json_of(o));
+    return json_list(all);
+}
+
+void print(session const& s, page const& p, char const* first, char const* last)
+{
+    table t({{first}, {"RUN"}, {"PLACE", true}, {"OPEN FOR"}, {last, true}});
+    for (auto const& o : p.rows) {
+        std::string choices;
+        for (auto const& c : o.choices) choices += (choices.empty() ? "" : ", ") + c;
+        t.add({{to_string(o.row.id), style::strong},
+               {short_id(s, o.row.run)},
+               {o.row.place},
+               {length_text(s.now() - o.row.created_at)},
+               {choices.empty() ? o.row.shape : choices}});
     }
-    if (rows.empty()) {
-        s.io.out << "No open tokens.\n";
-        return;
-    }
-    table t({{"TOKEN"}, {"RUN"}, {"PLACE", true}, {"OPEN FOR"}, {"ANSWER", true}});
-    for (auto const& w : rows)
-        t.add({{to_string(w.id), style::strong},
-               {short_id(s, w.run)},
-               {w.place},
-               {length_text(s.now() - w.created_at)},
-               {w.shape}});
     t.print(s.io);
+}
+
+}  // namespace
+
+void list_tokens(session const& s)
+{
+    auto const tokens = open_ones(s, waitpoint_purpose::token), decisions = open_ones(s, waitpoint_purpose::intervention);
+    bool const more = tokens.more || decisions.more;
+    if (s.asked.json) {
+        json_object o;
+        return s.print_json(o.raw("tokens", list_of(tokens)).raw("decisions", list_of(decisions)).yes_no("more", more).str());
+    }
+    if (tokens.rows.empty()) s.io.out << "No open tokens.\n";
+    else print(s, tokens, "TOKEN", "ANSWER");
+    if (!decisions.rows.empty()) {
+        s.io.out << '\n';
+        print(s, decisions, "DECISION", "CHOICE");
+    }
     if (more) s.io.out << "\nThere are more: ask for them with --limit, or for those of one run with --run\n";
 }
 

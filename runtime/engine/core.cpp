@@ -277,6 +277,7 @@ health_report engine_core::health()
     if (stopped_ || stopping_) report.findings.push_back({health_report::cause::stopped, "the engine has been stopped"});
     if (auto const ok = store->ping(owner_, time_limit{200}); !ok) add(ok.error());
     if (auto const e = journal.trouble()) add(*e);
+    if (auto text = store->warning(); !text.empty()) report.findings.push_back({health_report::cause::store_warning, std::move(text)});
     return report;
 }
 

@@ -102,6 +102,7 @@ private:
     std::chrono::steady_clock::time_point last_claim_{};
     time_point store_due_ = never;
     std::optional<errc> told_trouble_;
+    bool told_warning_ = false;
     bool in_doubt_ = false;  ///< a claim's answer was lost
 
     std::mutex sleep_guard_;

@@ -21,6 +21,7 @@ std::string_view to_string(health_report::cause c) noexcept
     case store_damaged: return "store_damaged";
     case ownership_lost: return "ownership_lost";
     case stopped: return "stopped";
+    case store_warning: return "store_warning";
     }
     return "unknown";
 }

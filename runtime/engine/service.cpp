@@ -59,6 +59,8 @@ void engine_core::look_around(bool everything)
         if (auto const t = store->next_due()) store_due_ = *t;
     }
     last_claim_ = now;
+    auto const text = store->warning();
+    if (!std::exchange(told_warning_, !text.empty()) && told_warning_) log(log_level::warning, text);
     retry_held();
     claim_runs();
 }

@@ -118,6 +118,7 @@ TEST_CASE("the program says which store it cannot use, and ends with 4", "[cli][
     auto const missing = run_program({"--db", dir.file("none.db"), "runs"});
     CHECK(missing.code == 4);
     CHECK_THAT(missing.err, Contains("there is no file " + dir.file("none.db")) && Contains("--db FILE"));
+    CHECK_THAT(run_program({"--db", dir.file(""), "runs"}).err, Contains("is a folder, not a database file"));
     CHECK_FALSE(std::filesystem::exists(dir.file("none.db")));
 
     std::ofstream(dir.file("notes.txt"))

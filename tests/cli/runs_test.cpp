@@ -130,6 +130,21 @@ TEMPLATE_LIST_TEST_CASE("tokens lists what can be completed, and what it must lo
     REQUIRE(all.at("tokens").as_array().size() == 3);
     CHECK(all.at("more").as_bool() == false);
     CHECK(call(w.engine(), {"tokens", "--limit", "2", "--json"}).json().at("more").as_bool());
+    CHECK(all.at("decisions").as_array().empty());
+}
+
+TEMPLATE_LIST_TEST_CASE("tokens lists decisions too, with their choices", "[cli]", every_store)
+{
+    TestType place;
+    world w(place.store, add_samples);
+    auto const run = w.engine().start<pays>();
+    w.settle();
+    CHECK_THAT(call(w.engine(), {"tokens"}, {.width = 200}).out,
+               Contains("No open tokens.") && Contains(to_string(w.engine().intervention_of(run.id()))) && Contains("retry, complete, skip, fail, cancel"));
+    auto const json = call(w.engine(), {"tokens", "--json"}).json();
+    REQUIRE(json.at("decisions").as_array().size() == 1);
+    CHECK(json.at("decisions").as_array()[0].at("output_shape").as_string() == "str");
+    CHECK(json.at("tokens").as_array().empty());
 }
 
 TEMPLATE_LIST_TEST_CASE("journal shows every entry, page by page", "[cli]", every_store)

@@ -51,6 +51,15 @@ TEST_CASE("a wrong command line ends with 2 and says how to get help", "[cli]")
     CHECK_THAT(nothing.err, Contains("Subcommands"));
 }
 
+TEST_CASE("--version names the version", "[cli]")
+{
+    memory_stores place;
+    flow::client client(place.store, "test");
+    auto const r = call(client, {"--version"});
+    CHECK(r.code == 0);
+    CHECK_THAT(r.out, Catch::Matches("flow [0-9]+\\.[0-9]+\\.[0-9]+\n"));
+}
+
 TEST_CASE("help is printed with exit code 0 and lists every verb", "[cli]")
 {
     memory_stores place;

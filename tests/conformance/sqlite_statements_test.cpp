@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <sqlite3.h>
 
+#include "flow/engine.hpp"
 #include "flow/store_reader.hpp"
 #include "runtime/store/sqlite/sqlite_store.hpp"
 #include "support/runs.hpp"
@@ -43,9 +44,7 @@ TEST_CASE("PF-01: a journal is loaded by at most five statements, whatever its l
     auto run = start_and_claim(*place.store, some_owner(*place.store));
     for (int i = 0; i < 10; ++i) applied(*place.store, run, run.steps(1000));
     statements = 0;
-    auto const begin = std::chrono::steady_clock::now();
     CHECK(place.store->load(run.id()).value()->entries.size() == 10'003);
-    CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds{1});
     CHECK(statements > 0);
     CHECK(statements <= 5);
 }
@@ -88,4 +87,40 @@ TEST_CASE("PF-05: no statement is left open between calls, and the log stays sho
         CHECK(sqlite.open_statements() == 0);
     }
     CHECK(std::filesystem::file_size(file + "-wal") < 8u << 20);
+}
+
+TEST_CASE("PF-05: a log that a reader keeps from being reset is told, until the reader ends", "[store][sqlite]")
+{
+    temp_dir dir;
+    auto const file = dir.file("flow.db");
+    sqlite_options options;
+    options.synchronous = sqlite_options::sync::normal;
+    options.log_warning = 6u << 20;
+    auto const store = flow::sqlite(file, options);
+    auto run = start_and_claim(*store, some_owner(*store));
+    CHECK(store->warning().empty());
+
+    sqlite3* reader = nullptr;
+    REQUIRE(sqlite3_open(file.c_str(), &reader) == SQLITE_OK);
+    REQUIRE(sqlite3_exec(reader, "begin; select count(*) from runs", nullptr, nullptr, nullptr) == SQLITE_OK);
+    auto const write_on = [&] {
+        for (int i = 0; i < 200; ++i) applied(*store, run, run.steps(50, "\"" + std::string(1000, 'x') + "\""));
+    };
+    write_on();
+    CHECK_THAT(store->warning(), Catch::Contains("flow.db-wal has grown to") && Catch::Contains("end that reader"));
+    flow::engine_options quiet;
+    quiet.threads = 0;
+    std::vector<std::string> log;
+    quiet.log = [&](log_level, std::string_view line) { log.emplace_back(line); };
+    flow::engine engine(store, quiet);
+    engine.poll(std::chrono::milliseconds{100});
+    REQUIRE(log.size() == 1);
+    CHECK_THAT(log[0], Catch::Contains("end that reader"));
+    auto const findings = engine.health().findings;
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].what == flow::health_report::cause::store_warning);
+
+    sqlite3_close(reader);
+    write_on();
+    CHECK(store->warning().empty());
 }

@@ -47,6 +47,7 @@ public:
     outcome<time_point> next_due() override;
     outcome<std::uint64_t> change_counter() override;
     outcome<std::string> secret_of(waitpoint_id id) override { return wrapped_->secret_of(id); }
+    std::string warning() override { return wrapped_->warning(); }
     store_reader& reader() override { return wrapped_->reader(); }
 
 private:

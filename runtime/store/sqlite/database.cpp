@@ -56,7 +56,8 @@ std::unique_ptr<connection> database::open(bool writer) const
     auto c = std::make_unique<connection>(file_, SQLITE_OPEN_READWRITE, options_.vfs);
     c->busy_timeout(options_.busy_timeout);
     c->run(options_.synchronous == sqlite_options::sync::full ? "pragma synchronous = full" : "pragma synchronous = normal");
-    if (!writer) c->run("pragma query_only = on");
+    if (writer) c->run("pragma journal_size_limit = 4194304");  // grown under a long reader, the log file shrinks again
+    else c->run("pragma query_only = on");
     return c;
 }
 

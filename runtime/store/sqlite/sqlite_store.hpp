@@ -57,6 +57,7 @@ public:
     outcome<time_point> next_due() override;
     outcome<std::uint64_t> change_counter() override { return db_.change_counter(); }
     outcome<std::string> secret_of(waitpoint_id id) override;
+    std::string warning() override;
     store_reader& reader() override { return reader_; }
 
     /// A test's question: 0 between calls.
@@ -81,6 +82,8 @@ private:
     std::mutex doubt_mutex_;
     std::map<owner_id, std::vector<claimed>> in_doubt_;
 
+    std::string const log_file_;
+    std::uint64_t const log_warning_;
     std::string const key_file_;
     std::mutex key_mutex_;
     std::optional<store_detail::store_key> key_;

@@ -29,13 +29,22 @@ sqlite_options with_key_file(sqlite_options options, std::string const& file)
 
 sqlite_store::sqlite_store(std::string file, sqlite_options const& options)
     : name_("sqlite:" + file), db_(absolute(file), with_key_file(options, file)), locks_(db_.file()),
-      key_file_(with_key_file(options, file).key_file)
+      log_file_(db_.file() + "-wal"), log_warning_(options.log_warning), key_file_(with_key_file(options, file).key_file)
 {
 }
 
 sqlite_store::~sqlite_store()
 {
     for (auto const owner : std::vector(made_)) retire_owner(owner);
+}
+
+std::string sqlite_store::warning()
+{
+    std::error_code none;  // no log: nothing to say
+    auto const size = std::filesystem::file_size(log_file_, none);
+    if (none || size <= log_warning_) return {};
+    return log_file_ + " has grown to " + std::to_string(size >> 20) + " MiB: some process has been reading " + db_.file() +
+           " all the time and keeps it from being reset; end that reader";
 }
 
 outcome<std::string> sqlite_store::secret_of(waitpoint_id id)
