@@ -203,6 +203,21 @@ plan plan_take_over(run_row const& row, owner_id dead, owner_id owner, time_poin
     return p;
 }
 
+std::optional<plan> plan_quarantine(run_row const& row, std::string why, time_point now)
+{
+    auto const to = next(row.status, status_event::hold, status_actor::holder);
+    if (!to) return std::nullopt;
+    wait_reason reason;
+    reason.type = wait_reason::kind::code;
+    reason.id = "corrupt";  // not tried again by itself (P41)
+    reason.detail = why;
+    reason.since = now;
+    plan p;
+    p.change = {*to, {}, to_json(reason), true};
+    p.entries.push_back(snapshot_entry(*to, status_event::hold, row.snapshot, p.change.reason, std::move(why), {}, now));
+    return p;
+}
+
 plan plan_unblock(run_row const& row, time_point now)
 {
     // `unblock` lets a waiting body go on at once, which takes its holder. Nobody holds this run: it is resumed through the

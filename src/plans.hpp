@@ -60,6 +60,8 @@ bool is_same_start(run_row const& there, new_run const& what);
 plan plan_claim(run_row const& row, owner_id owner, time_point now);
 /// A run of a dead owner is taken over: `recovered` first where it was executing.
 plan plan_take_over(run_row const& row, owner_id dead, owner_id owner, time_point now);
+/// Its holder holds it, from what is stored: what it went on with since cannot be written (P9). Nothing if the tables refuse it.
+std::optional<plan> plan_quarantine(run_row const& row, std::string why, time_point now);
 /// A suspended run's wait is over.
 plan plan_unblock(run_row const& row, time_point now);
 /// A delayed run falls due.

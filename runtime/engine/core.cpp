@@ -8,6 +8,7 @@
 #include "runtime/engine/async.hpp"
 #include "runtime/engine/deadline.hpp"
 #include "src/names.hpp"
+#include "src/plans.hpp"
 
 namespace flow::detail {
 
@@ -134,6 +135,23 @@ void engine_core::run_is_over(driver& d)
     suspect_passed(d.id());
     if (ended) shared_->run_ended();
     something_ended();
+}
+
+void engine_core::quarantine(run_id id, error const& why)
+{
+    auto const text = "what it went on with cannot be stored: " + std::string(why.what());
+    auto const loaded = store->load(id);
+    auto p = loaded && *loaded ? plan_quarantine((*loaded)->row, text, clock().now()) : std::nullopt;
+    bool held = false;
+    if (p && (*loaded)->row.owner == owner_) {
+        auto const& row = (*loaded)->row;
+        auto const last = (*loaded)->entries.back().seq;
+        number(*p, id, last, row.epoch);
+        group const g{id, row.num, row.epoch, last, std::move(p->entries), {}, std::move(p->change)};
+        auto const answers = store->apply({&g, 1}, time_limit{5000});
+        held = answers && answers->front().kind == answer_kind::applied;
+    }
+    log(log_level::error, "run " + to_string(id) + (held ? " is held: " : " is given up until the next start: ") + text);
 }
 
 std::vector<std::shared_ptr<driver>> engine_core::all_drivers() const

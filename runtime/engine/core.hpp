@@ -54,6 +54,8 @@ public:
     void log(log_level level, std::string const& text) const { shared_->log(level, text); }
     async_executor& coroutines();
     void run_is_over(driver& d);
+    /// Holds a run whose groups the store refuses for good, from what is stored of it (P9).
+    void quarantine(run_id id, error const& why);
     void something_ended();  ///< a function returned, a run ended: whoever waits looks again
     void look_soon();        ///< there may be a wake, mail or a run to claim
 
@@ -70,10 +72,12 @@ private:
     void look_around(bool everything);
     void deliver_notices();
     void claim_runs();
-    void enter_unknown();
+    void enter_strays();
     void enter(claimed const& c);
     void begin(std::shared_ptr<driver> const& d, workflow_functions const& functions, stored_arguments arguments);
     void retry_held();
+    /// The whole list, page by page.
+    outcome<std::vector<run_row>> all_runs(run_filter which);
     void next_suspect();
     std::vector<std::shared_ptr<driver>> all_drivers() const;
     void trouble(std::string const& doing, error const& e);
@@ -103,7 +107,8 @@ private:
     time_point store_due_ = never;
     std::optional<errc> told_trouble_;
     bool told_warning_ = false;
-    bool in_doubt_ = false;  ///< a claim's answer was lost
+    bool strays_ = false;  ///< perhaps there are runs that this engine owns and does not drive
+    bool look_again_ = false;  ///< a call of the last look around failed
 
     std::mutex sleep_guard_;
     std::condition_variable sleep_;

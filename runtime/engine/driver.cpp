@@ -123,12 +123,26 @@ void driver::answered(seq_no last, answer const& a)
     case answer_kind::fenced:
     case answer_kind::gap:
     case answer_kind::not_applied:
-        // Another holder took the run, or it was given up: what this one went on with was never applied (P6). Its functions are
-        // asked to stop and waited for; the body is not resumed any more.
+        // Another holder took the run: what this one went on with was never applied (P6).
         warn("run " + to_string(id_) + " is held by another engine now; this one lets it go");
-        run_->stop();
-        gone_ = true;
+        let_go_of_run();
     }
+}
+
+void driver::given_up(error const& why)
+{
+    post([this, why](run&) {
+        if (gone_) return;
+        let_go_of_run();
+        engine_.quarantine(id_, why);
+    });
+}
+
+/// Its functions are asked to stop and waited for; the body is not resumed any more.
+void driver::let_go_of_run()
+{
+    run_->stop();
+    gone_ = true;
 }
 
 // ---- commands ----------------------------------------------------------------------------------------------------------------

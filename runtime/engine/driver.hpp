@@ -40,6 +40,7 @@ public:
 
     // group_owner
     void written(seq_no last, answer const& a) override;
+    void given_up(error const& why) override;
 
     // host
     flow::clock const& clock() const override;
@@ -62,6 +63,7 @@ private:
     void schedule();
     void run_strand();
     void answered(seq_no last, answer const& a);
+    void let_go_of_run();
     void commit_or_leave();
     void settle();  ///< after an event: is the run over?
 

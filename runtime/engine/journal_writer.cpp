@@ -27,17 +27,16 @@ bool passes(errc code)
 
 }  // namespace
 
-bool journal_writer::quarantine()
+void journal_writer::quarantine(error const& why)
 {
     auto const culprit = std::move(batch_.front());
     batch_.clear();
     {
         std::lock_guard const lock(guard_);
+        trouble_.reset();
         pending_ = false;
     }
-    log_(log_level::error, "run " + to_string(culprit.g.run) + " is given up: its journal cannot be written");
-    culprit.who->written(culprit.g.entries.back().seq, answer{answer_kind::fenced, {}, {}});
-    return true;
+    culprit.who->given_up(why);
 }
 
 bool journal_writer::halve(time_limit limit)
@@ -127,8 +126,12 @@ bool journal_writer::commit(time_limit limit)
     if (!answers) {
         // Nothing was written, or nobody knows: the same groups again (P8).
         for (std::size_t i = 0; i < groups.size(); ++i) batch_[i].g = std::move(groups[i]);
+        if (!passes(answers.error().code())) {
+            if (batch_.size() > 1) return halve(limit);
+            quarantine(answers.error());
+            return true;
+        }
         report(answers.error());
-        if (!passes(answers.error().code())) return batch_.size() == 1 ? quarantine() : halve(limit);
         ++failures_;
         return false;
     }

@@ -19,6 +19,8 @@ namespace flow::detail {
 class group_owner {
 public:
     virtual void written(seq_no last, answer const& a) = 0;
+    /// This group of the run cannot be written, whatever is tried; nor can what follows it (P9).
+    virtual void given_up(error const& why) = 0;
 
 protected:
     ~group_owner() = default;
@@ -55,7 +57,7 @@ private:
     void take_queue();  ///< committing_ is held
     bool commit(time_limit limit);  ///< the batch; false: to be tried again
     bool halve(time_limit limit);  ///< until the culprit stands alone (P9)
-    bool quarantine();
+    void quarantine(error const& why);
     void report(error const& e);
 
     store& store_;

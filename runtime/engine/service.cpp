@@ -1,5 +1,6 @@
 // Looking around: timers, wakes, mail, runs to claim. One thread's work, or a part of every poll.
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "flow/store_reader.hpp"
@@ -41,7 +42,9 @@ void engine_core::look_around(bool everything)
     std::lock_guard const alone(serving_);
     auto const change = store->change_counter();
     if (!change) return trouble("reading the store", change.error());
-    bool const changed = everything || std::exchange(seen_change_, *change) != *change;
+    bool const again = std::exchange(look_again_, false);
+    bool const news = std::exchange(seen_change_, *change) != *change;
+    bool const changed = everything || again || news;
     auto const now = std::chrono::steady_clock::now();
     bool const due = store_due_ <= clock().now();
     bool const round = now - last_claim_ >= claim_every;
@@ -67,8 +70,21 @@ void engine_core::look_around(bool everything)
 
 void engine_core::trouble(std::string const& doing, error const& e)
 {
+    look_again_ = true;
     if (std::exchange(told_trouble_, e.code()) == e.code()) return;
     log(e.code() == errc::store_busy ? log_level::warning : log_level::error, doing + ": " + e.what());
+}
+
+outcome<std::vector<run_row>> engine_core::all_runs(run_filter which)
+{
+    std::vector<run_row> all;
+    for (;;) {
+        auto page = store->reader().runs(which);
+        if (!page) return page.error();
+        std::move(page->begin(), page->end(), std::back_inserter(all));
+        if (page->size() < which.limit) return all;
+        which.before = all.back().id;
+    }
 }
 
 void engine_core::deliver_notices()
@@ -100,24 +116,24 @@ void engine_core::claim_runs()
     for (;;) {
         auto runs = store->claim({owner_, mine, chunk, clock().now()});
         if (!runs) {
-            in_doubt_ = in_doubt_ || runs.error().code() == errc::commit_unknown;
+            strays_ = strays_ || runs.error().code() == errc::commit_unknown;
             return trouble("claiming runs", runs.error());
         }
-        if (in_doubt_) enter_unknown();
+        if (strays_) enter_strays();
         told_trouble_.reset();
         for (auto const& c : *runs) enter(c);
         if (runs->size() < chunk) return;
     }
 }
 
-void engine_core::enter_unknown()
+void engine_core::enter_strays()
 {
-    // The answer to an earlier claim was lost: what it took is this engine's, and nobody drives it.
+    // The answer to an earlier claim was lost, or what it took could not be loaded.
     run_filter mine;
     mine.owner = owner_;
-    auto rows = store->reader().runs(mine);
+    auto rows = all_runs(mine);
     if (!rows) return trouble("looking for claimed runs", rows.error());
-    in_doubt_ = false;
+    strays_ = false;
     for (auto& row : *rows) {
         {
             std::lock_guard const lock(guard_);
@@ -131,8 +147,9 @@ void engine_core::enter(claimed const& c)
 {
     auto loaded = store->load(c.row.id);
     if (!loaded || !*loaded) {
-        if (!loaded) trouble("loading run " + to_string(c.row.id), loaded.error());
-        return;
+        if (loaded) return;
+        strays_ = true;
+        return trouble("loading run " + to_string(c.row.id), loaded.error());
     }
     known_workflow w;
     {
@@ -219,8 +236,13 @@ void engine_core::retry_held()
         run_filter held;
         held.status = run_status::held;
         held.workflow = w.workflow;
-        auto rows = store->reader().runs(held);
-        if (!rows) return trouble("looking for held runs", rows.error());
+        auto rows = all_runs(held);
+        if (!rows) {
+            std::unique_lock lock(guard_);
+            held_to_retry_.insert(w);
+            lock.unlock();
+            return trouble("looking for held runs", rows.error());
+        }
         for (auto const& row : *rows) {
             auto const reason = parse_wait_reason(row.reason);
             if (row.version != w.version || reason.id == "corrupt") continue;
