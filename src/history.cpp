@@ -52,7 +52,36 @@ history::history(std::vector<journal_entry> entries) : entries_(std::move(entrie
 {
     for (auto const& e : entries_)
         if (e.kind == entry_kind::void_) voided_.emplace_back(from_of(e), static_cast<std::int64_t>(e.seq));
-    find_late_entries();
+    // In a place, only the index of a branch stands behind a full stop (P1).
+    bool const has_branches = std::any_of(entries_.begin(), entries_.end(), [](auto const& e) { return e.place.find('.') != e.place.npos; });
+    if (!has_branches) {
+        find_late_entries();
+        return;
+    }
+    std::vector<journal_entry const*> all;
+    for (std::size_t i = 0; i < entries_.size(); ++i)
+        if (counts(i)) all.push_back(&entries_[i]);
+    branches_.emplace(all);
+}
+
+history::finding history::look(std::string_view path)
+{
+    if (!branches_) return {peek(), true};
+    auto const entries = branches_->at(path);
+    bool const ended = branches_->has_outcome(path);
+    return {entries, ended ? branches_->is_next(path) : branches_->exhausted()};
+}
+
+journal_entry const* history::next_outcome()
+{
+    if (branches_) return branches_->exhausted() ? nullptr : &branches_->next();
+    auto const entries = peek();
+    return entries.empty() ? nullptr : entries.front();
+}
+
+journal_entry const* history::unused()
+{
+    return branches_ ? branches_->unused() : next_outcome();
 }
 
 void history::find_late_entries()
@@ -121,6 +150,7 @@ std::span<journal_entry const* const> history::peek()
 
 std::vector<journal_entry const*> history::behind()
 {
+    if (branches_) return branches_->behind();
     peek();
     std::vector<journal_entry const*> rest;
     for (auto i = after_; i < entries_.size(); ++i)
@@ -128,8 +158,9 @@ std::vector<journal_entry const*> history::behind()
     return rest;
 }
 
-void history::pass() noexcept
+void history::pass(std::string_view path)
 {
+    if (branches_) return branches_->pass(path);
     next_ = after_;
     peeked_ = false;
 }
@@ -138,6 +169,7 @@ void history::cut(seq_no from)
 {
     voided_.emplace_back(static_cast<std::int64_t>(from), static_cast<std::int64_t>(next(last())));
     peeked_ = false;
+    if (branches_) branches_->cut();
 }
 
 }  // namespace flow::detail

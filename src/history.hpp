@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "flow/journal.hpp"
+#include "src/branch_history.hpp"
 
 namespace flow::detail {
 
@@ -21,9 +22,9 @@ struct corruption {
 /// The recorded entries of a run, read once from front to back. Entries about the run (empty path) are passed over, and so is
 /// what a later `void` covers.
 ///
-/// Without open branches the entries of one operation stand together, its sub-steps among them, and the body asks for its
+/// Without branches the entries of one operation stand together, its sub-steps among them, and the body asks for its
 /// operations in the same order. Only what was repaired or decided later (P27) comes late, behind the operations after it.
-/// Branches come with the next issue and will look up by path.
+/// With branches operations are looked up by path (branch_history).
 class history {
 public:
     history() = default;
@@ -32,25 +33,36 @@ public:
     /// The first damage, checksums and sequence of all rows verified. Payloads are verified when they are used.
     std::optional<corruption> verify(run_id run) const;
 
-    /// All entries of the next recorded operation (of its path and below it); empty at the end.
-    std::span<journal_entry const* const> peek();
-    /// It was used: the one after it is next.
-    void pass() noexcept;
+    struct finding {
+        std::span<journal_entry const* const> entries;  ///< without branches: of the next operation, whatever its path
+        bool its_turn = true;  ///< false: other outcomes come first
+    };
+    /// What is recorded of the operation at this path (and of its sub-steps).
+    finding look(std::string_view path);
+    /// With branches: it has ended.
+    bool has_outcome(std::string_view path) const { return branches_ && branches_->has_outcome(path); }
+    /// It was used: what comes after it is next.
+    void pass(std::string_view path);
     /// What is recorded of the operations behind the next one.
     std::vector<journal_entry const*> behind();
+    /// Whose outcome is to be delivered next; null: the history is over.
+    journal_entry const* next_outcome();
+    /// The first entry that nobody has asked for; null: there is none.
+    journal_entry const* unused();
 
     std::vector<journal_entry> const& all() const noexcept { return entries_; }
     seq_no last() const noexcept { return entries_.empty() ? seq_no::none : entries_.back().seq; }
 
-    /// Everything recorded from `from` on no longer counts: the body goes on live.
+    /// Everything recorded from `from`, the first of `behind()`, no longer counts: the body goes on live.
     void cut(seq_no from);
-
 
 private:
     bool counts(std::size_t i) const noexcept;
     void find_late_entries();
+    std::span<journal_entry const* const> peek();
 
     std::vector<journal_entry> entries_;
+    std::optional<branch_history> branches_;
     std::vector<std::pair<std::int64_t, std::int64_t>> voided_;  ///< [from, to) by seq
     std::vector<std::size_t> late_;  ///< entries that stand behind those of later operations
     std::vector<journal_entry const*> current_;

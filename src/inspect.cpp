@@ -101,6 +101,7 @@ void view_maker::read(journal_entry const& e)
         if (auto const p = read_payload<failure_payload>(e.payload)) {
             s.error = p->message;
             s.next_at = p->next_at ? time_point(duration(*p->next_at)) : never;
+            if (!p->next_at && !p->in_doubt.value_or(false)) s.status = step_status::failed;  // decided, and not told to the body yet
         }
         if (!e.commit_ref.empty()) s.commit_ref = e.commit_ref;
         return;

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "flow/detail/operation.hpp"
 #include "flow/detail/scope.hpp"
@@ -17,7 +18,7 @@ public:
           self_(run_.enter_flight(*this))
     {
     }
-    virtual ~pending() { run_.leave_flight(*this); }
+    virtual ~pending() { land(); }
     pending(pending const&) = delete;
     pending& operator=(pending const&) = delete;
 
@@ -29,20 +30,40 @@ public:
     virtual void cancel() = 0;
     /// The waitpoint a cancel takes away.
     virtual std::optional<waitpoint_id> withdrawable() const { return std::nullopt; }
+    /// It is not this operation's own: if only a branch is cancelled, others may still wait for it.
+    virtual bool leaves_open() const { return false; }
     /// The engine stops: functions are asked to.
     virtual void stop() {}
 
     bool shielded() const noexcept { return shielded_; }
     position const& at() const noexcept { return at_; }
+    branch const& in_branch() const noexcept { return branch_; }
     ticket self() const noexcept { return self_; }
 
 protected:
+    /// Its outcome is there: nothing is delivered to it any more. A group keeps its operations until all have ended.
+    void land() noexcept
+    {
+        if (!std::exchange(landed_, true)) run_.leave_flight(*this);
+    }
+    /// Re-entered after a cancel was taken while nobody held the run: what was completed before it still counts (P42).
+    bool cancelled_meanwhile(waitpoint_row const* known)
+    {
+        bool const completed = known && known->status == waitpoint_status::completed;
+        if (shielded_ || completed || !run_.is_cancel_wanted(branch_)) return false;
+        if (known && known->status != waitpoint_status::pending) run_.take(known->id);
+        return true;
+    }
+
     run& run_;
     branch& branch_;
     completion& done_;
     position at_;
     bool shielded_;
     ticket self_;
+
+private:
+    bool landed_ = false;
 };
 
 }  // namespace flow::detail

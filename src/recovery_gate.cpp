@@ -67,7 +67,7 @@ void recovery_gate::begin()
         run_.add(add_edge{asked_->waitpoint, {}, {}});
     }
     run_.wait_for(asked_->waitpoint, *this);
-    run_.block(texts::asks(*asked_, "the run", now));
+    run_.block(*this, texts::asks(*asked_, "the run", now));
     run_.submit();
     if (auto const* known = run_.known(asked_->waitpoint); known && known->status != waitpoint_status::pending)
         run_.woken(*known);
@@ -83,10 +83,10 @@ void recovery_gate::woken(waitpoint_row const& w)
     e.by = w.by;
     e.why = w.why;
     run_.append(std::move(e));
-    run_.add(take_waitpoint{w.id});
-    run_.unblock("Run was continued: " + w.by + " decided \"" + d.choice + "\".");
+    run_.take(w.id);
+    run_.unblock(*this, "Run was continued: " + w.by + " decided \"" + d.choice + "\".");
     run_.submit();
-    run_.no_longer_waits(w.id);
+    run_.no_longer_waits(w.id, *this);
     if (d.choice == "cancel") return run_.cancel_here(w.by, w.why);
     if (d.choice == "fail") return run_.fail_here(error(errc::recoveries_exhausted, asked_->question));
     auto const open = open_;  // may let this go

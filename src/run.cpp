@@ -82,7 +82,13 @@ void run::after_event()
         auto const before = body_done_;
         wake_durable();
         if (body_done_ != before) continue;
-        if (answering_ || kept_back_.empty()) return;
+        if (answering_) return;
+        if (kept_back_.empty()) {
+            if (advance()) continue;
+            settle_status();
+            submit();
+            return;
+        }
         auto e = std::move(kept_back_.front());
         kept_back_.pop_front();
         e();
@@ -154,8 +160,16 @@ void run::due(ticket t)
 void run::woken(waitpoint_row const& w)
 {
     dispatch([this, w] {
-        auto const at = waiting_.find(w.id);
-        if (at != waiting_.end() && phase_ == phase::live && !stopping_) at->second->woken(w);
+        // Each in an event of its own: what one of them goes on with may take others away.
+        auto const [from, to] = waiting_.equal_range(w.id);
+        std::vector<pending*> all;
+        for (auto i = from; i != to; ++i) all.push_back(i->second);
+        for (auto* p : all)
+            later([this, p, w] {
+                auto const [first, last] = waiting_.equal_range(w.id);
+                bool const waits = std::any_of(first, last, [&](auto const& e) { return e.second == p; });
+                if (waits && phase_ == phase::live && !stopping_) p->woken(w);
+            });
     });
 }
 

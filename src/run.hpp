@@ -101,6 +101,7 @@ public:
         std::string_view name;
         effect cls = effect::none;
         std::string_view shape_in, shape_out;
+        bool in_place = false;  ///< a step whose function is called in place: its output is there at once
     };
     enum class found : std::uint8_t {
         recorded,   ///< entries of this operation are in `entries`
@@ -109,9 +110,15 @@ public:
         stopped,    ///< the body must not go on
     };
     /// Looks for an operation in the history, or delivers a cancel to it. With `recorded`, call `consumed` once done with it.
-    found find(scope const& s, position const& at, expectation const& e, journaled_operation& op,
+    /// `stopped` also where other outcomes come first: then `op.proceed` is called when its turn has come (P15).
+    found find(scope& s, completion& c, position const& at, expectation const& e, journaled_operation& op,
                std::span<journal_entry const* const>& entries);
-    void consumed() { history_.pass(); }
+    void consumed(position const& at) { history_.pass(at.path); }
+    /// What `start` returns where the outcome is there without having been waited for. In a branch it is told after the event that is being
+    /// handled, live as on replay, so that both take the same turns (P15): only values drawn, tokens made and steps in place are at once.
+    bool ready(scope const& s, completion& c);
+    /// While one lives no other outcome of the history is delivered: one of them is being made again (P27).
+    void hold_history(bool on) noexcept { healing_ = on; }
     class history& recorded() noexcept { return history_; }
 
     /// The text of an entry's payload, from its blob if it lies there; nothing if it does not match its hash. Lives as long as the
@@ -139,9 +146,11 @@ public:
     /// pending::durable is called when everything appended so far is durable.
     void when_durable(pending& p);
 
-    // Status helpers: the body stands on a waitpoint; it goes on.
-    void block(wait_reason const& reason);
-    void unblock(std::string why);
+    // Status: this operation stands on a waitpoint; it goes on. The run waits when nothing else is in flight.
+    void block(pending& p, wait_reason const& reason);
+    void unblock(pending& p, std::string why);
+    /// While a group starts its branches, what it will have in flight is not known.
+    void starting_branches(bool on) noexcept { starting_branches_ += on ? 1 : -1; }
 
     /// Tells the body that what it awaits is there; not while the run is being stopped.
     void resume(completion& c);
@@ -152,7 +161,10 @@ public:
     ticket second_ticket(pending& p);  ///< another ticket of the same pending operation: a timer beside a call
     void drop_ticket(ticket t) noexcept;
     void wait_for(waitpoint_id w, pending& p);
-    void no_longer_waits(waitpoint_id w) noexcept;
+    void no_longer_waits(waitpoint_id w, pending& p) noexcept;
+    /// The effects at the end of a wait; nothing while another branch needs the edge.
+    void take(waitpoint_id w);
+    void leave_open(waitpoint_id w);
     /// A waitpoint that was decided already when the run was loaded.
     waitpoint_row const* known(waitpoint_id w) const;
     /// A token this run made: when it ends by itself, and where it was made.
@@ -178,6 +190,11 @@ public:
     void hold(std::string kind, std::string message);
     /// A cancel asked for by an intervention's decision.
     void cancel_here(std::string by, std::string why);
+    /// A cancel of these branches alone: a group has no use for them. `first` appends what stands before it in the same group.
+    void cancel_branches(std::vector<branch*> within, std::function<void()> first);
+    bool is_cancel_wanted(branch const& b) const noexcept;
+    /// After the event that is being handled, and what else was kept back.
+    void later(std::function<void()> e) { kept_back_.push_back(std::move(e)); }
     /// The end of a run whose body is not entered any more.
     void fail_here(error const& e);
     /// The cancel, at this operation: its entry in the open group, and the branch is marked.
@@ -198,10 +215,21 @@ private:
     void leave(status_event on, entry_kind last, std::string payload, flow::encoding how, std::string_view shape,
                std::string reason, std::string why);
     void take(request const& r);
-    void take_cancel(request const& r, std::vector<waitpoint_row> answered_first);
+    struct withdrawal {
+        std::vector<branch*> within;  ///< none: the whole run
+        std::function<void()> first;  ///< appends what stands before it
+        std::vector<waitpoint_row> answered_first;
+    };
+    void take_cancel(request const& r);
+    void withdraw(withdrawal w);
+    void park(scope& s, completion& c, position const& at, journaled_operation& op);
+    bool advance();
+    bool is_busy() const noexcept;
+    void settle_status();
     void wake_durable();
     standing stands() const { return {row_.status, row_.snapshot, row_.reason}; }
     void mismatch(position const& at, expectation const& wanted, journal_entry const& recorded);
+    void not_asked_for(journal_entry const& recorded);
     void unused(journal_entry const& recorded);
 
     run_row row_;
@@ -230,7 +258,21 @@ private:
 
     std::uint64_t next_ticket_ = 1;
     std::map<ticket, pending*> flying_;
-    std::map<waitpoint_id, pending*> waiting_;
+    std::multimap<waitpoint_id, pending*> waiting_;
+    std::size_t pendings_ = 0;  ///< in flight
+    std::vector<std::pair<pending*, wait_reason>> standing_;  ///< of these, those on a waitpoint
+    int starting_branches_ = 0;
+    struct parked {
+        journaled_operation* op;
+        scope* s;
+        completion* c;
+        position at;
+        bool shielded;
+    };
+    std::map<std::uint64_t, parked> parked_;  ///< asked for before their turn, in the order they were
+    std::map<std::string, std::uint64_t, std::less<>> parked_at_;  ///< by path
+    std::uint64_t parked_ever_ = 0;
+    bool delivering_ = false, healing_ = false;
     std::map<waitpoint_id, made_token> tokens_;
     std::map<std::string, keyed_token, std::less<>> keyed_;
     std::vector<pending*> want_durable_;

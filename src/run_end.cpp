@@ -42,7 +42,7 @@ void run::take(request const& r)
 {
     // The mailbox is read again before what was read first is written: each request is taken once.
     if (!taken_mail_.insert(r.id).second) return;
-    if (r.kind == request_kind::cancel) return take_cancel(r, {});
+    if (r.kind == request_kind::cancel) return take_cancel(r);
     auto e = make(entry_kind::request, {});
     e.name = to_string(r.kind);
     e.by = r.by;
@@ -59,50 +59,86 @@ void run::cancel_here(std::string by, std::string why)
     r.run = row_.id;
     r.by = std::move(by);
     r.why = std::move(why);
-    take_cancel(r, {});
+    take_cancel(r);
 }
 
-void run::take_cancel(request const& r, std::vector<waitpoint_row> answered_first)
+void run::take_cancel(request const& r)
 {
-    bool const again = is_cancelling();
-    auto e = make(entry_kind::request, {});
-    e.name = to_string(request_kind::cancel);
-    e.by = r.by;
-    e.why = r.why;
-    append(std::move(e));
-    if (!r.id.value.is_nil()) add(take_request{r.id, open_.entries.size() - 1});
-    if (again) return submit();  // a second cancel changes nothing more
-
-    std::vector<ticket> reached;
-    bool withdraws = false;
-    for (auto const& [t, p] : flying_) {
-        if (p->self() != t || p->shielded()) continue;
-        auto const w = p->withdrawable();
-        bool const answered = w && std::any_of(answered_first.begin(), answered_first.end(),
-                                               [&](auto const& row) { return row.id == *w; });
-        if (w && !answered) {
-            add(decide_waitpoint{*w, waitpoint_status::withdrawn});
-            withdraws = true;
-        }
-        if (!answered) reached.push_back(t);
-    }
-    change(status_event::cancel, {}, "Cancel was taken" + (r.by.empty() ? std::string(".") : ": asked for by " + r.by + "."));
-    auto deliver = [this, reached, answered_first] {
-        for (auto const& row : answered_first) woken(row);
-        for (auto t : reached) {
-            auto const at = flying_.find(t);
-            if (at != flying_.end()) at->second->cancel();
-        }
+    auto const ask = [this, r] {
+        auto e = make(entry_kind::request, {});
+        e.name = to_string(request_kind::cancel);
+        e.by = r.by;
+        e.why = r.why;
+        append(std::move(e));
+        if (!r.id.value.is_nil()) add(take_request{r.id, open_.entries.size() - 1});
     };
-    if (!withdraws) {
-        submit();
-        deliver();
-        return;
+    if (is_cancelling()) {  // a second cancel changes nothing more
+        ask();
+        return submit();
     }
-    submit_and_hold([this, r, deliver, answered_first](struct superseded const* why) mutable {
+    withdraw({{}, [this, r, ask] {
+                  ask();
+                  change(status_event::cancel, {}, "Cancel was taken" + (r.by.empty() ? std::string(".") : ": asked for by " + r.by + "."));
+              }, {}});
+}
+
+void run::cancel_branches(std::vector<branch*> within, std::function<void()> first)
+{
+    for (auto* b : within) b->cancel_wanted = true;
+    withdraw({std::move(within), std::move(first), {}});
+}
+
+namespace {
+
+bool is_within(branch const* b, std::vector<branch*> const& roots)
+{
+    for (; b; b = b->parent)
+        if (std::find(roots.begin(), roots.end(), b) != roots.end()) return true;
+    return false;
+}
+
+}  // namespace
+
+bool run::is_cancel_wanted(branch const& b) const noexcept
+{
+    if (is_cancelling()) return true;
+    for (auto const* at = &b; at; at = at->parent)
+        if (at->cancel_wanted) return true;
+    return false;
+}
+
+void run::withdraw(withdrawal w)
+{
+    w.first();
+    std::vector<ticket> reached;
+    std::set<waitpoint_id> decided;
+    for (auto const& [t, p] : flying_) {
+        if (p->self() != t || p->shielded() || (!w.within.empty() && !is_within(&p->in_branch(), w.within))) continue;
+        auto const on = p->withdrawable();
+        bool const answered = on && std::any_of(w.answered_first.begin(), w.answered_first.end(),
+                                                [&](auto const& row) { return row.id == *on; });
+        if (!answered) reached.push_back(t);
+        if (!on || answered || !decided.insert(*on).second) continue;
+        if (w.within.empty() || !p->leaves_open()) add(decide_waitpoint{*on, waitpoint_status::withdrawn});
+        else leave_open(*on);
+    }
+    // Each in an event of its own: what one of them goes on with may write what has to be answered first.
+    auto deliver = [this, reached, first = w.answered_first] {
+        for (auto const& row : first) woken(row);
+        for (auto t : reached)
+            later([this, t] {
+                auto const at = flying_.find(t);
+                if (at != flying_.end() && phase_ == phase::live) at->second->cancel();
+            });
+    };
+    if (decided.empty()) {
+        submit();
+        return deliver();
+    }
+    submit_and_hold([this, w, deliver](struct superseded const* why) mutable {
         if (!why) return deliver();
-        if (why->by) answered_first.push_back(*why->by);  // it is answered: its value comes first (P42)
-        take_cancel(r, std::move(answered_first));
+        if (why->by) w.answered_first.push_back(*why->by);  // it is answered: its value comes first (P42)
+        withdraw(std::move(w));
     });
 }
 
@@ -140,7 +176,7 @@ void run::fail_here(error const& e)
 void run::finish()
 {
     if (stopping_) return;
-    if (auto const left = history_.peek(); !left.empty()) return unused(*left.front());
+    if (auto const* left = history_.unused()) return unused(*left);
     if (dry_) {
         would_go_on_ = true;
         phase_ = phase::over;

@@ -75,16 +75,27 @@ bool run::window_full() const noexcept
 
 void run::when_durable(pending& p) { want_durable_.push_back(&p); }
 
-void run::block(wait_reason const& reason)
+void run::block(pending& p, wait_reason const& reason)
 {
+    standing_.emplace_back(&p, reason);
+    settle_status();
+}
+
+bool run::is_busy() const noexcept { return pendings_ > standing_.size() || !parked_.empty() || starting_branches_ > 0; }
+
+void run::settle_status()
+{
+    if (standing_.empty() || is_busy() || phase_ != phase::live || dry_) return;
     // A run taken over while it waited stands on what it waited for then; a snapshot only if that is another thing now.
+    auto const& reason = standing_.front().second;
     bool const waits_already = row_.status.execution == execution_status::executing_with_waitpoints;
     if (row_.status.execution == execution_status::executing || (waits_already && parse_wait_reason(row_.reason).id != reason.id))
         change(status_event::block, reason, "Run was blocked by a waitpoint.");
 }
 
-void run::unblock(std::string why)
+void run::unblock(pending& p, std::string why)
 {
+    std::erase_if(standing_, [&](auto const& s) { return s.first == &p; });
     if (row_.status.execution == execution_status::executing_with_waitpoints)
         change(status_event::unblock, {}, std::move(why));
 }
@@ -96,12 +107,16 @@ void run::resume(completion& c)
 
 ticket run::enter_flight(pending& p)
 {
+    ++pendings_;
+    return second_ticket(p);
+}
+
+ticket run::second_ticket(pending& p)
+{
     auto const t = ticket{next_ticket_++};
     flying_[t] = &p;
     return t;
 }
-
-ticket run::second_ticket(pending& p) { return enter_flight(p); }
 
 void run::drop_ticket(ticket t) noexcept
 {
@@ -120,12 +135,37 @@ void run::leave_flight(pending& p) noexcept
             ++i;
         }
     }
+    --pendings_;
+    std::erase_if(standing_, [&](auto const& s) { return s.first == &p; });
     std::erase_if(waiting_, [&](auto const& w) { return w.second == &p; });
     std::replace(want_durable_.begin(), want_durable_.end(), &p, static_cast<pending*>(nullptr));
 }
 
-void run::wait_for(waitpoint_id w, pending& p) { waiting_[w] = &p; }
-void run::no_longer_waits(waitpoint_id w) noexcept { waiting_.erase(w); }
+void run::wait_for(waitpoint_id w, pending& p)
+{
+    no_longer_waits(w, p);
+    waiting_.emplace(w, &p);
+}
+
+void run::no_longer_waits(waitpoint_id w, pending& p) noexcept
+{
+    auto const [from, to] = waiting_.equal_range(w);
+    for (auto i = from; i != to; ++i)
+        if (i->second == &p) {
+            waiting_.erase(i);
+            return;
+        }
+}
+
+// One edge serves all branches that wait for a waitpoint: the last of them takes it away (modelled in docs/decisions).
+void run::take(waitpoint_id w)
+{
+    if (waiting_.count(w) <= 1) add(take_waitpoint{w});
+}
+void run::leave_open(waitpoint_id w)
+{
+    if (waiting_.count(w) <= 1) add(leave_waitpoint{w});
+}
 
 waitpoint_row const* run::known(waitpoint_id w) const
 {

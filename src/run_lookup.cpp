@@ -33,9 +33,16 @@ std::string_view family_name(entry_kind k) noexcept
     }
 }
 
+/// "all#0.1" of "all#0.1/charge#2".
+std::string branch_of(std::string_view place)
+{
+    auto const slash = place.rfind('/');
+    return slash == place.npos ? "top" : std::string(place.substr(0, slash));
+}
+
 }  // namespace
 
-run::found run::find(scope const& s, position const& at, expectation const& wanted, journaled_operation& op,
+run::found run::find(scope& s, completion& c, position const& at, expectation const& wanted, journaled_operation& op,
                      std::span<journal_entry const* const>& entries)
 {
     if (phase_ != phase::live || stopping_) return found::stopped;
@@ -44,13 +51,16 @@ run::found run::find(scope const& s, position const& at, expectation const& want
         op.fail(error(errc::cancelled, "the run was cancelled"));
         return found::finished;
     }
-    entries = history_.peek();
+    auto const recorded = history_.look(at.path);
+    entries = recorded.entries;
+    bool const its_turn = recorded.its_turn && !healing_;
     if (entries.empty()) {
-        if (!is_cancelling() || !reachable) return found::nothing;
+        if (!its_turn) return park(s, c, at, op), found::stopped;
+        if (!is_cancel_wanted(s.in_branch()) || !reachable) return found::nothing;
         if (!go_live()) return found::stopped;
         deliver_cancel(s.in_branch(), at, wanted.name, op);
         submit();
-        return found::finished;
+        return ready(s, c) ? found::finished : found::stopped;
     }
     auto const& first = *entries.front();
     auto const& last = *entries.back();
@@ -62,10 +72,16 @@ run::found run::find(scope const& s, position const& at, expectation const& want
         mismatch(at, wanted, first);
         return found::stopped;
     }
+    // In a branch an outcome is told when the cursor comes to it; at once only what was there at once in the live run.
+    bool const at_once = first.kind == entry_kind::value ? first.attempt == 0
+                         : first.kind == entry_kind::step ? wanted.in_place && first.cls == effect::replayable && first.why.empty()
+                                                          : first.kind == entry_kind::token;
+    if (!its_turn || (s.in_branch().parent && !delivering_ && !at_once && history_.has_outcome(at.path)))
+        return park(s, c, at, op), found::stopped;
     if (last.kind == entry_kind::cancel_delivered) {
         s.in_branch().cancel_delivered = true;
         op.fail(error(errc::cancelled, "the run was cancelled"));
-        history_.pass();
+        history_.pass(at.path);
         return found::finished;
     }
     return found::recorded;
@@ -87,7 +103,7 @@ std::optional<std::string_view> run::intact_payload(journal_entry const& e)
 void run::mismatch(position const& at, expectation const& wanted, journal_entry const& recorded)
 {
     auto describe_class = [](effect e) { return e == effect::none ? std::string("default class") : std::string(to_string(e)); };
-    std::string text = "nondeterminism at position " + at.path + " (branch: top) of workflow " + row_.workflow + " version " +
+    std::string text = "nondeterminism at position " + at.path + " (branch: " + branch_of(at.place) + ") of workflow " + row_.workflow + " version " +
                        std::to_string(row_.version) + ": the journal has " + std::string(family_name(recorded.kind)) + " \"" +
                        recorded.name + "\" (" + describe_class(recorded.cls) + ", shape " +
                        (recorded.shape_out.empty() ? "-" : recorded.shape_out) + ", position " + recorded.path +
@@ -97,6 +113,17 @@ void run::mismatch(position const& at, expectation const& wanted, journal_entry 
                        (wanted.shape_out.empty() ? "-" : std::string(wanted.shape_out)) + ", place " + at.place +
                        "). Put the old code back and start again, or register the new code as another version";
     hold("nondeterminism", std::move(text));
+}
+
+void run::not_asked_for(journal_entry const& recorded)
+{
+    std::string stands;
+    for (auto const& [_, p] : parked_) stands += (stands.empty() ? "" : ", ") + p.at.place + " (position " + p.at.path + ")";
+    hold("nondeterminism",
+         "nondeterminism in workflow " + row_.workflow + " version " + std::to_string(row_.version) + ": the journal goes on with " +
+             std::string(family_name(recorded.kind)) + " \"" + recorded.name + "\" (place " + recorded.place + ", position " + recorded.path +
+             ", entry " + std::to_string(static_cast<std::int64_t>(recorded.seq)) + "), the code stands at " + stands +
+             ". Put the old code back and start again, or register the new code as another version");
 }
 
 void run::unused(journal_entry const& recorded)

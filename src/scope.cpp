@@ -1,6 +1,7 @@
 #include "flow/detail/scope.hpp"
 
 #include <charconv>
+#include <string>
 #include <utility>
 
 #include "src/names.hpp"
@@ -10,6 +11,12 @@ namespace flow::detail {
 scope::scope(scope const& outer, position const& at)
     : owner_(outer.owner_), branch_(outer.branch_), path_prefix_(at.path + '.'), place_prefix_(at.place + '/'),
       shields_(outer.shields_)
+{
+}
+
+scope::scope(scope const& outer, position const& at, std::size_t index, branch& b)
+    : owner_(outer.owner_), branch_(b), path_prefix_(at.path + '.' + std::to_string(index) + '.'),
+      place_prefix_(at.place + '.' + std::to_string(index) + '/'), shields_(outer.shields_)
 {
 }
 

@@ -30,11 +30,12 @@ public:
             reason.name = at_.place;
             reason.since = run_.now();
             reason.until = due_at_;
-            run_.block(reason);
+            run_.block(*this, reason);
         }
         run_.submit();
         auto const* known = waitpoint_ ? run_.known(*waitpoint_) : nullptr;
-        if (known && known->status != waitpoint_status::pending) wake(true);
+        if (!fresh && cancelled_meanwhile(known)) cancel();
+        else if (known && known->status != waitpoint_status::pending) wake(true);
         else run_.hosted_by().arm_at(self_, due_at_);
         starting_ = false;
         return over_;
@@ -64,9 +65,9 @@ private:
             return end();
         }
         run_.append(std::move(e));
-        run_.unblock("Run was continued: its sleep is over.");
+        run_.unblock(*this, "Run was continued: its sleep is over.");
         if (decided_by_store) {
-            run_.add(take_waitpoint{*waitpoint_});
+            run_.take(*waitpoint_);
             run_.submit();
             return end();
         }
@@ -80,7 +81,7 @@ private:
     void end()
     {
         over_ = true;
-        if (waitpoint_) run_.no_longer_waits(*waitpoint_);
+        land();
         if (!starting_) run_.resume(done_);
     }
 
@@ -120,29 +121,30 @@ void refuse_duration()
     throw error(errc::bad_argument, "a length of time must be finite and end within 290,000 years");
 }
 
-bool sleep_operation::start(scope& s, completion& c)
+bool sleep_operation::start(scope& s, completion& c) { return proceed(s, c, s.next("sleep")); }
+
+bool sleep_operation::proceed(scope& s, completion& c, position at)
 {
     auto& r = s.owner();
-    auto at = s.next("sleep");
     std::span<journal_entry const* const> entries;
-    auto const what = r.find(s, at, {entry_kind::woken, "sleep", effect::none, {}, {}}, *this, entries);
+    auto const what = r.find(s, c, at, {entry_kind::woken, "sleep", effect::none, {}, {}}, *this, entries);
     if (what == run::found::stopped) return false;
     if (what == run::found::finished) return true;
 
     if (what == run::found::recorded) {
         if (entries.back()->kind == entry_kind::woken) {
-            r.consumed();
+            r.consumed(at);
             return true;
         }
         auto const begun = read_payload<due_payload>(entries.front()->payload);
         if (!r.go_live()) return false;
-        r.consumed();
+        r.consumed(at);
         auto const due_at = begun ? time_point(duration(begun->due_at)) : r.now();
         auto const waitpoint = begun ? begun->waitpoint : std::nullopt;
         auto sleeper = std::make_unique<sleeping>(*this, s, c, std::move(at), due_at, waitpoint);
         auto& p = *sleeper;
         live = pending_ptr(sleeper.release());
-        return p.begin(false);
+        return p.begin(false) && r.ready(s, c);
     }
 
     if (!r.go_live()) return false;
@@ -162,12 +164,12 @@ bool sleep_operation::start(scope& s, completion& c)
         w.name = "sleep";
         r.append(std::move(w));
         r.submit();
-        return true;
+        return r.ready(s, c);
     }
     auto sleeper = std::make_unique<sleeping>(*this, s, c, std::move(at), time_point(duration(payload.due_at)), payload.waitpoint);
     auto& p = *sleeper;
     live = pending_ptr(sleeper.release());
-    return p.begin(true);
+    return p.begin(true) && r.ready(s, c);
 }
 
 }  // namespace flow::detail

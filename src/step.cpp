@@ -5,12 +5,13 @@
 
 namespace flow::detail {
 
-bool step_base::start(scope& s, completion& c)
+bool step_base::start(scope& s, completion& c) { return proceed(s, c, s.next(name_.view())); }
+
+bool step_base::proceed(scope& s, completion& c, position at)
 {
     auto& r = s.owner();
-    auto at = s.next(name_.view());
     std::span<journal_entry const* const> entries;
-    auto const what = r.find(s, at, {entry_kind::step, name_.view(), cls_, {}, shape()}, *this, entries);
+    auto const what = r.find(s, c, at, {entry_kind::step, name_.view(), cls_, {}, shape(), options_.inline_}, *this, entries);
     if (what == run::found::stopped) return false;
     if (what == run::found::finished) return true;
 
@@ -29,13 +30,13 @@ bool step_base::start(scope& s, completion& c)
         if (!r.go_live()) return false;
         auto const damaged = *outcome;
         auto behind = r.recorded().behind();
-        r.consumed();
+        r.consumed(at);
         auto& m = go_live_as(s, c, std::move(at), std::move(record), cls);
-        return m.begin_healing(damaged, std::move(behind));
+        return m.begin_healing(damaged, std::move(behind)) && r.ready(s, c);
     }
 
     if (!r.go_live()) return false;
-    if (what == run::found::recorded) r.consumed();
+    if (what == run::found::recorded) r.consumed(at);
     bool const at_once = what == run::found::nothing && cls == effect::replayable && options_.inline_ && !r.window_full();
     if (at_once) {
         // Nothing is waited for and nobody can stop it: the function is called in place, without any state of its own.
@@ -60,10 +61,10 @@ bool step_base::start(scope& s, completion& c)
                 r.submit();
                 return true;
             }
-            return go_live_as(s, c, std::move(at), std::move(record), cls).begin_after(std::move(result));
+            return go_live_as(s, c, std::move(at), std::move(record), cls).begin_after(std::move(result)) && r.ready(s, c);
         }
     }
-    return go_live_as(s, c, std::move(at), std::move(record), cls).begin();
+    return go_live_as(s, c, std::move(at), std::move(record), cls).begin() && r.ready(s, c);
 }
 
 step_machine& step_base::go_live_as(scope& s, completion& c, position at, step_record record, effect cls)
@@ -94,7 +95,7 @@ bool step_base::take_recorded(run& r, position const& at, journal_entry const& o
             return false;
         }
     }
-    r.consumed();
+    r.consumed(at);
     return true;
 }
 

@@ -148,7 +148,7 @@ void step_machine::ask(std::string question, std::vector<std::string> choices)
         run_.add(insert_waitpoint{texts::intervention_waitpoint(run_.row().id, p, at_.place, asked_since_)});
         run_.add(add_edge{p.waitpoint, at_.path, at_.place});
     }
-    run_.block(texts::asks(p, at_.place, asked_since_));
+    run_.block(*this, texts::asks(p, at_.place, asked_since_));
     run_.submit();
     if (auto const* known = run_.known(p.waitpoint); known && known->status != waitpoint_status::pending) woken(*known);
 }
@@ -156,7 +156,7 @@ void step_machine::ask(std::string question, std::vector<std::string> choices)
 void step_machine::woken(waitpoint_row const& w)
 {
     if (doing_ != doing::asking || !asked_ || w.id != asked_->waitpoint) return;
-    run_.no_longer_waits(w.id);
+    run_.no_longer_waits(w.id, *this);
     auto d = w.status == waitpoint_status::completed ? read_payload<decision_payload>(w.output) : std::nullopt;
     if (!d) d = decision_payload{"fail", std::nullopt};  // withdrawn or unreadable: nobody decided
     auto e = entry(entry_kind::decision);
@@ -165,8 +165,8 @@ void step_machine::woken(waitpoint_row const& w)
     e.by = w.by;
     e.why = w.why;
     run_.append(std::move(e));
-    run_.add(take_waitpoint{w.id});
-    run_.unblock("Run was continued: " + (w.by.empty() ? std::string("somebody") : w.by) + " decided \"" + d->choice + "\".");
+    run_.take(w.id);
+    run_.unblock(*this, "Run was continued: " + (w.by.empty() ? std::string("somebody") : w.by) + " decided \"" + d->choice + "\".");
     asked_.reset();
     decided(*d, w.by, w.why);
 }
@@ -243,6 +243,8 @@ void step_machine::decided(decision_payload const& d, std::string by, std::strin
 
 bool step_machine::begin_healing(journal_entry const& damaged, std::vector<journal_entry const*> behind)
 {
+    healing_ = true;
+    run_.hold_history(true);
     damaged_ = damaged;
     behind_ = std::move(behind);
     record_.outcome = nullptr;

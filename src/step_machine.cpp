@@ -44,7 +44,7 @@ bool step_machine::begin_after(call_result r)
 bool step_machine::begin()
 {
     record_.outcome = nullptr;  // what it points at may go
-    if (run_.is_cancelling() && !shielded_) {
+    if (run_.is_cancel_wanted(branch_) && !shielded_) {
         cancel();
     } else if (record_.open_intervention) {
         asked_ = record_.open_intervention;
@@ -60,6 +60,8 @@ bool step_machine::begin()
         in_doubt();
     } else if (record_.next_at) {
         pause_until(*record_.next_at);
+    } else if (record_.failed_for_good) {
+        settle_failure(*record_.last_error);
     } else {
         attempt_next();
     }
@@ -108,6 +110,7 @@ void step_machine::attempt_next()
     bool const acts_outside = !own || cls_ != effect::replayable;
     if ((acts_outside && !run_.all_durable()) || run_.window_full()) {
         doing_ = doing::barrier;
+        waited_in_place_ = own && op_.options().inline_ && cls_ == effect::replayable;
         run_.when_durable(*this);
         return;
     }
@@ -204,7 +207,7 @@ void step_machine::returned(ticket t, call_result r)
     auto const w = asked_->waitpoint;
     auto result = std::make_shared<call_result>(std::move(r));
     run_.add(decide_waitpoint{w, waitpoint_status::withdrawn});
-    run_.unblock("The function returned before the decision.");
+    run_.unblock(*this, "The function returned before the decision.");
     auto e = entry(entry_kind::step);
     e.payload = result->payload;
     e.encoding = result->encoding;
@@ -215,7 +218,7 @@ void step_machine::returned(ticket t, call_result r)
             if (why->by) woken(*why->by);
             return;
         }
-        run_.no_longer_waits(w);
+        run_.no_longer_waits(w, *this);
         if (own_call_) op_.adopt(*own_call_);
         finished();
     });
@@ -292,9 +295,16 @@ void step_machine::failed(call_result const& r, errc code)
         else go();
     };
     if (!again && !doubt) {
+        if (own && !running) return settle_failure(std::move(e));
         if (own) {
-            record_failure(std::move(e));  // journaled and visible at once, even if the function has not let go
-            return then([this] { finished(); });
+            // Journaled and visible at once; the outcome itself when the body is told, so that it stands where it is told (P15).
+            auto decided = entry(entry_kind::attempt_failed);
+            decided.payload = write_payload(to_payload(e));
+            decided.encoding = encoding::json;
+            decided.commit_ref = r.commit_ref;
+            run_.append(std::move(decided));
+            run_.submit();
+            return then([this, e] { settle_failure(e); });
         }
         auto sub = entry(entry_kind::step_failed);
         sub.payload = write_payload(to_payload(e));

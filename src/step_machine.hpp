@@ -57,8 +57,6 @@ private:
     void settle(journal_entry outcome);
     void settle_value(call_result const& r);
     void settle_failure(error_detail e);
-    void record(journal_entry outcome);
-    void record_failure(error_detail e);
     void finished();
 
     // Doubt.
@@ -89,6 +87,7 @@ private:
     bool settled_ = false;
     bool recorded_ = false;     ///< the outcome is in the journal; the body has not been told yet
     bool cancel_wanted_ = false;
+    bool waited_in_place_ = false;
     bool stopped_ = false;      ///< its engine goes
     int attempt_ = 0;           ///< the one made now
     int failures_ = 0;          ///< counted against the policy: of the step, or of the sub-step
@@ -102,6 +101,7 @@ private:
     time_point asked_since_{};
 
     // Healing.
+    bool healing_ = false;
     std::optional<journal_entry> damaged_;
     std::vector<journal_entry const*> behind_;
 };

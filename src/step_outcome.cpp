@@ -12,44 +12,36 @@ void step_machine::settle_value(call_result const& r)
     e.payload = r.payload;
     e.encoding = r.encoding;
     e.commit_ref = r.commit_ref;
+    if (waited_in_place_) e.why = "It waited for room in the journal.";  // replay must know that it was not there at once
     op_.adopt(*own_call_);
     settle(std::move(e));
 }
 
 void step_machine::settle_failure(error_detail failure)
 {
-    record_failure(std::move(failure));
-    finished();
-}
-
-void step_machine::record_failure(error_detail failure)
-{
     auto e = entry(entry_kind::step_failed);
     e.payload = write_payload(to_payload(failure));
     e.encoding = encoding::json;
     op_.fail(error(std::move(failure)));
-    record(std::move(e));
+    settle(std::move(e));
 }
 
-void step_machine::record(journal_entry outcome)
+void step_machine::settle(journal_entry outcome)
 {
     if (damaged_ && outcome.kind == entry_kind::step) outcome.kind = entry_kind::override_;
     run_.append(std::move(outcome));
     run_.submit();
     recorded_ = true;
-}
-
-void step_machine::settle(journal_entry outcome)
-{
-    record(std::move(outcome));
     finished();
 }
 
 void step_machine::finished()
 {
     disarm();
+    if (healing_) run_.hold_history(false);
     settled_ = true;
     doing_ = doing::nothing;
+    land();
     if (!starting_) run_.resume(done_);  // may destroy this
 }
 
@@ -88,7 +80,7 @@ void step_machine::give_up()
     disarm();
     bool const doubt = cls_ == effect::non_replayable &&
                        (record_.in_doubt || doing_ == doing::calling || doing_ == doing::timed_out || doing_ == doing::asking);
-    if (asked_) run_.no_longer_waits(asked_->waitpoint);
+    if (asked_) run_.no_longer_waits(asked_->waitpoint, *this);
     role_ = role::own;
     if (doubt) {
         auto e = entry(entry_kind::abandoned);

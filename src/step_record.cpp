@@ -51,9 +51,11 @@ step_record read_step(std::span<journal_entry const* const> entries, std::string
             r.in_doubt = true;
             r.intent_at = e->at;
             r.next_at.reset();
+            r.failed_for_good = false;
             r.settled.clear();
             break;
         case started:
+            r.failed_for_good = false;
             r.attempts_begun = std::max<int>(r.attempts_begun, e->attempt);
             break;
         case attempt_failed: {
@@ -64,6 +66,7 @@ step_record read_step(std::span<journal_entry const* const> entries, std::string
             if (p) {
                 r.last_error = from_payload(*p);
                 r.next_at = p->next_at ? std::optional(time_point(duration(*p->next_at))) : std::nullopt;
+                r.failed_for_good = !r.next_at && !r.in_doubt;
             }
             r.commit_ref = e->commit_ref;
             break;

@@ -41,19 +41,24 @@ outcome<void> make_token_base::accept(encoding, std::string_view payload)
     return {};
 }
 
-bool make_token_base::start(scope& s, completion&)
+bool make_token_base::start(scope& s, completion& c)
 {
-    auto& r = s.owner();
     // Before the position is taken: what is refused here leaves no trace in the run.
-    auto const* under_key = r.find_keyed(options_.idempotency_key);
+    auto const* under_key = s.owner().find_keyed(options_.idempotency_key);
     if (under_key && under_key->answer != answer_()) {
         fail(error(errc::usage, "the idempotency key \"" + printable(options_.idempotency_key, 100) + "\" was used for a token of " +
                                     under_key->answer + "; this one is of " + std::string(answer_())));
         return true;
     }
-    auto const at = s.next(name_.view());
+    return proceed(s, c, s.next(name_.view()));
+}
+
+bool make_token_base::proceed(scope& s, completion& c, position at)
+{
+    auto& r = s.owner();
+    auto const* under_key = r.find_keyed(options_.idempotency_key);
     std::span<journal_entry const* const> entries;
-    auto const what = r.find(s, at, {entry_kind::token, name_.view(), effect::none, {}, answer_()}, *this, entries);
+    auto const what = r.find(s, c, at, {entry_kind::token, name_.view(), effect::none, {}, answer_()}, *this, entries);
     if (what == run::found::stopped) return false;
     if (what == run::found::finished) return true;
     if (what == run::found::recorded) {
@@ -65,7 +70,7 @@ bool make_token_base::start(scope& s, completion&)
         }
         is_cached_ = under_key && under_key->id == id_;
         if (!is_cached_) keep_key(r, e.at);
-        r.consumed();
+        r.consumed(at);
         return true;
     }
     if (!r.go_live()) return false;
@@ -148,9 +153,11 @@ public:
         reason.name = token_.place;
         reason.since = run_.now();
         reason.until = due_at_;
-        run_.block(reason);
+        run_.block(*this, reason);
         run_.submit();
-        if (auto const* known = run_.known(on_.waitpoint); known && known->status != waitpoint_status::pending) woken(*known);
+        auto const* known = run_.known(on_.waitpoint);
+        if (!fresh && cancelled_meanwhile(known)) cancel();
+        else if (known && known->status != waitpoint_status::pending) woken(*known);
         else if (due_at_ != never) run_.hosted_by().arm_at(self_, due_at_);
         starting_ = false;
         return over_;
@@ -177,8 +184,8 @@ public:
             op_.fail(error(std::move(d)));
         }
         run_.append(std::move(e));
-        run_.add(take_waitpoint{w.id});
-        run_.unblock(w.status == waitpoint_status::completed ? "Run was continued: " + who + " completed " + token_.place + "."
+        run_.take(w.id);
+        run_.unblock(*this, w.status == waitpoint_status::completed ? "Run was continued: " + who + " completed " + token_.place + "."
                                                              : "Run was continued: " + token_.place + " timed out.");
         run_.submit();
         end();
@@ -195,8 +202,8 @@ public:
         e.payload = write_payload(to_payload(d));
         run_.append(std::move(e));
         if (token_ends_) run_.add(decide_waitpoint{on_.waitpoint, waitpoint_status::timed_out});
-        else run_.add(leave_waitpoint{on_.waitpoint});
-        run_.unblock("Run was continued: " + token_.place + " timed out.");
+        else run_.leave_open(on_.waitpoint);
+        run_.unblock(*this, "Run was continued: " + token_.place + " timed out.");
         run_.submit_and_hold([this, d](superseded const* why) {
             if (why) {  // answered first
                 if (why->by) woken(*why->by);
@@ -211,6 +218,7 @@ public:
     {
         return over_ ? std::nullopt : std::optional(on_.waitpoint);
     }
+    bool leaves_open() const override { return !on_.made_here; }
     void cancel() override
     {
         if (over_) return;
@@ -223,7 +231,7 @@ private:
     void end()
     {
         over_ = true;
-        run_.no_longer_waits(on_.waitpoint);
+        land();
         if (!starting_) run_.resume(done_);
     }
 
@@ -252,12 +260,13 @@ private:
 
 }  // namespace
 
-bool wait_base::start(scope& s, completion& c)
+bool wait_base::start(scope& s, completion& c) { return proceed(s, c, s.next(name_.view())); }
+
+bool wait_base::proceed(scope& s, completion& c, position at)
 {
     auto& r = s.owner();
-    auto at = s.next(name_.view());
     std::span<journal_entry const* const> entries;
-    auto const what = r.find(s, at, {entry_kind::waited, name_.view(), effect::none, {}, shape()}, *this, entries);
+    auto const what = r.find(s, c, at, {entry_kind::waited, name_.view(), effect::none, {}, shape()}, *this, entries);
     if (what == run::found::stopped) return false;
     if (what == run::found::finished) return true;
 
@@ -280,7 +289,7 @@ bool wait_base::start(scope& s, completion& c)
                                           ". Make the type read it again, then: flow resume " + to_string(r.row().id));
                 return false;
             }
-            r.consumed();
+            r.consumed(at);
             return true;
         }
         if (auto p = read_payload<wait_payload>(entries.front()->payload)) on = *p;
@@ -288,7 +297,7 @@ bool wait_base::start(scope& s, completion& c)
     }
     if (!r.go_live()) return false;
     if (!fresh) {
-        r.consumed();
+        r.consumed(at);
     } else {
         on.made_here = !id_;
         if (id_) {
@@ -304,7 +313,7 @@ bool wait_base::start(scope& s, completion& c)
     auto waiter = std::make_unique<waiting>(*this, s, c, std::move(at), on);
     auto& p = *waiter;
     live = pending_ptr(waiter.release());
-    return p.begin(fresh);
+    return p.begin(fresh) && r.ready(s, c);
 }
 
 }  // namespace flow::detail

@@ -55,12 +55,14 @@ public:
     void durable() override
     {
         if (std::exchange(over_, true)) return;
+        land();
         go_on_();
         run_.resume(done_);
     }
     void cancel() override
     {
         if (std::exchange(over_, true)) return;
+        land();
         run_.deliver_cancel(branch_, at_, name_, op_);
         run_.submit();
         run_.resume(done_);
@@ -75,12 +77,13 @@ private:
 
 }  // namespace
 
-bool value_base::start(scope& s, completion& c)
+bool value_base::start(scope& s, completion& c) { return proceed(s, c, s.next(name_of(what_))); }
+
+bool value_base::proceed(scope& s, completion& c, position at)
 {
     auto& r = s.owner();
-    auto const at = s.next(name_of(what_));
     std::span<journal_entry const* const> entries;
-    auto const what = r.find(s, at, {entry_kind::value, name_of(what_), effect::none, {}, shape()}, *this, entries);
+    auto const what = r.find(s, c, at, {entry_kind::value, name_of(what_), effect::none, {}, shape()}, *this, entries);
     if (what == run::found::stopped) return false;
     if (what == run::found::finished) return true;
     if (what == run::found::recorded) {
@@ -90,21 +93,22 @@ bool value_base::start(scope& s, completion& c)
                                   std::to_string(static_cast<std::int64_t>(entries.back()->seq)) + ") is damaged (payload)");
             return false;
         }
-        r.consumed();
+        r.consumed(at);
         return true;
     }
     if (!r.go_live()) return false;
     if (r.window_full()) {
-        live = pending_ptr(new waits_for_room(*this, name_of(what_), s, c, at, [this, &r, at] { draw(r, at); }));
+        live = pending_ptr(new waits_for_room(*this, name_of(what_), s, c, at, [this, &r, at] { draw(r, at, true); }));
         return false;
     }
-    draw(r, at);
+    draw(r, at, false);
     return true;
 }
 
-void value_base::draw(run& r, position const& at)
+void value_base::draw(run& r, position const& at, bool late)
 {
     auto e = r.make(entry_kind::value, at);
+    e.attempt = late ? 1 : 0;  // replay must know that it was not there at once
     e.name = name_of(what_);
     e.shape_out = shape();
     e.encoding = encoding::json;

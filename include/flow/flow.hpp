@@ -7,6 +7,7 @@
 #include "flow/command_line.hpp"
 #include "flow/engine.hpp"
 #include "flow/error.hpp"
+#include "flow/groups.hpp"
 #include "flow/inspect.hpp"
 #include "flow/shield.hpp"
 #include "flow/sleep.hpp"

@@ -33,6 +33,7 @@ public:
     sleep_operation(sleep_operation&&) noexcept = default;
 
     bool start(scope& s, completion& c);
+    bool proceed(scope& s, completion& c, position at) override;
     void take() const { check(); }
     outcome<void> accept(encoding, std::string_view) override { return {}; }
     std::string_view shape() const override { return {}; }

@@ -81,6 +81,7 @@ class step_base : public journaled_operation {
 public:
     /// Binds the step to its place; true: the outcome is there.
     bool start(scope& s, completion& c);
+    bool proceed(scope& s, completion& c, position at) override;
 
     virtual std::shared_ptr<call> make_call() = 0;
     virtual std::shared_ptr<call> make_reconcile() { return nullptr; }

@@ -113,6 +113,7 @@ using storage_of_answer = std::conditional_t<std::is_void_v<T>, unit, T>;
 class make_token_base : public journaled_operation {
 public:
     bool start(scope& s, completion& c);
+    bool proceed(scope& s, completion& c, position at) override;
     std::string_view shape() const override { return "token"; }
     outcome<void> accept(encoding how, std::string_view payload) override;
 
@@ -141,6 +142,7 @@ public:
 class wait_base : public journaled_operation {
 public:
     bool start(scope& s, completion& c);
+    bool proceed(scope& s, completion& c, position at) override;
 
     name const& called() const noexcept { return name_; }
     wait_options const& options() const noexcept { return options_; }

@@ -19,6 +19,7 @@ enum class drawn : std::uint8_t { now, uuid, random };
 class value_base : public journaled_operation {
 public:
     bool start(scope& s, completion& c);
+    bool proceed(scope& s, completion& c, position at) override;
     std::string_view shape() const override;
     outcome<void> accept(encoding how, std::string_view payload) override;
 
@@ -28,7 +29,7 @@ protected:
     flow::uuid whole() const noexcept { return whole_; }
 
 private:
-    void draw(run& r, position const& at);
+    void draw(run& r, position const& at, bool late);
 
     drawn what_;
     std::uint64_t low_ = 0;  ///< microseconds, or 64 random bits

@@ -22,6 +22,7 @@ class awaitable_frame_base;
 namespace flow::detail {
 
 class scope;
+struct position;
 
 /// Who is told that an operation has its outcome. Called on the run's strand.
 class completion {
@@ -94,6 +95,9 @@ public:
     virtual ~journaled_operation() = default;
 
     error const* failed() const noexcept { return failure_.get(); }
+
+    /// What `start` does once the position is taken; called again where its turn comes later (P15).
+    virtual bool proceed(scope& s, completion& c, position at) = 0;
 
     /// Takes a recorded or delivered value. undecodable: the run is held.
     virtual outcome<void> accept(encoding how, std::string_view payload) = 0;

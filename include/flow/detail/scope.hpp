@@ -1,6 +1,7 @@
 // Positions and names of the operations of one body or branch.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -12,6 +13,8 @@ class run;
 
 /// What one branch of a run knows: the top body is one; a sub-workflow awaited directly is part of its caller's.
 struct branch {
+    branch* parent = nullptr;       ///< the one its group stands in; none: the top
+    bool cancel_wanted = false;     ///< its group has no use for it any more
     bool cancel_delivered = false;  ///< every operation outside a shield now throws `cancelled`, without an entry (P42)
 };
 
@@ -27,6 +30,8 @@ public:
     scope(run& owner, branch& b) : owner_(owner), branch_(b) {}
     /// A body inside another: its positions begin with `at`.
     scope(scope const& outer, position const& at);
+    /// A branch of the group at `at`.
+    scope(scope const& outer, position const& at, std::size_t index, branch& b);
     scope(scope const&) = delete;
     scope& operator=(scope const&) = delete;
 
