@@ -86,6 +86,9 @@ void run::after_event()
         if (kept_back_.empty()) {
             if (advance()) continue;
             settle_status();
+            if ((standing_.empty() || is_busy()) && phase_ == phase::live && !dry_ &&
+                row_.status.execution == execution_status::executing_with_waitpoints && pendings_ > 0)
+                change(status_event::unblock, {}, "Run was continued.");  // its wait was taken away, or something runs beside it
             submit();
             return;
         }

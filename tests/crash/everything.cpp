@@ -66,6 +66,30 @@ workflow<std::string> everything(std::string who)
 
     auto const broken = co_await as_outcome(step("breaks", idempotent, [] { throw permanent_error("no"); }));
     text += broken ? " fine" : " skipped";
+    std::string turns;
+    auto const [left, right] = co_await all(
+        [&]() -> workflow<int> {
+            auto const n = co_await step("left", idempotent, [] { return outside().note("left"), 4; });
+            turns += 'l';
+            co_await sleep_for(1min);
+            turns += 'L';
+            co_return n;
+        },
+        [&]() -> workflow<int> {
+            auto const n = co_await step("right", non_replayable, [] { return outside().note("right"), 2; }).reconcile([] {
+                return outside().count("right") > 0 ? reconciled<int>::done(2) : reconciled<int>::not_done();
+            });
+            turns += 'r';
+            auto const later = co_await any(sleep_for(2h), [&]() -> workflow<int> {
+                auto const got = co_await as_outcome(wait_for_token<int>("never"));
+                if (!got) co_await shield(step("tidy", idempotent, [] { outside().note("tidy"); }));
+                co_return 0;
+            });
+            turns += 'R';
+            co_return n + static_cast<int>(later.index());
+        });
+    // Which of the first three turns came first may differ from one life to the next, as long as it is not recorded; not the last.
+    text += " branches=" + std::to_string(10 * left + right) + (turns.size() == 4 && turns.back() == 'R' ? "" : " out of turn");
     auto const ended = co_await now();
     if (ended < started || dice < 1) text += " time ran backwards";
     co_return text;

@@ -13,7 +13,7 @@ namespace flow::test {
 
 /// Its result, whatever happened on the way.
 inline constexpr std::string_view everything_result =
-    R"("rows=3 mailed=done paid=1 waited=7 early=5 timed out retried=2 sub=21 skipped")";
+    R"("rows=3 mailed=done paid=1 waited=7 early=5 timed out retried=2 sub=21 skipped branches=42")";
 
 void add_everything(flow::engine& e);
 
