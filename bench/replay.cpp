@@ -39,6 +39,7 @@ public:
     void arm_in(detail::ticket, duration) override {}
     void disarm(detail::ticket) override {}
     outcome<std::string> load_blob(digest const&) override { return error(errc::usage, "no blobs here"); }
+    outcome<std::optional<waitpoint_row>> find_waitpoint(waitpoint_id) override { return std::optional<waitpoint_row>{}; }
     detail::secret_source secrets() override { return {}; }
     void warn(std::string_view) override {}
 };

@@ -67,7 +67,7 @@ try {
         r.error = e.detail();
         if (r.error.tag.empty()) r.error.tag = row_of(e.code()).name;
     } catch (std::exception const& e) {
-        r.error.message = e.what();
+        r.error.message = e.what() ? e.what() : "";
     } catch (std::string const& text) {
         r.error.message = text;
     } catch (char const* text) {

@@ -67,6 +67,7 @@ public:
     virtual void disarm(ticket t) = 0;
 
     virtual outcome<std::string> load_blob(digest const& hash) = 0;
+    virtual outcome<std::optional<waitpoint_row>> find_waitpoint(waitpoint_id id) = 0;
     /// May be called from any thread, and after the run and the engine are gone.
     virtual secret_source secrets() = 0;
 

@@ -266,7 +266,7 @@ run_view make_view(run_row row, std::vector<journal_entry> const& entries, std::
     v.entries = static_cast<std::int64_t>(entries.size());
     v.waits_for = parse_wait_reason(row.reason);
     for (auto const& w : waitpoints)
-        v.open.push_back(as_open_wait(w));
+        if (w.purpose == waitpoint_purpose::token || w.purpose == waitpoint_purpose::intervention) v.open.push_back(as_open_wait(w));
     v.recoveries = recoveries_without_progress(entries);
     v.resume = resume_of(row, v.steps, v.waits_for, v.open);
     v.doing = doing_of(row, v.steps, v.waits_for, over_time);

@@ -49,7 +49,8 @@ private:
         }
         if (w == "opaque" || w == "bytes") return r_.bytes(scratch_);
         if (!r_.text(scratch_)) return false;
-        return w != "uuid" || parse_uuid(scratch_) || r_.fail("expected a text of the kind 'uuid'");
+        bool const is_id = w == "uuid" || w == "token";
+        return !is_id || parse_uuid(scratch_) || r_.fail("expected a text of the kind '" + std::string(w) + "'");
     }
 
     static unsigned width_of(std::string_view w)

@@ -68,7 +68,7 @@ void step_machine::sub_step_done(std::string fate, call_result const* r)
         run_.append(std::move(e));
     }
     role_ = role::own;
-    attempt_ = std::max(attempt_, record_.attempts_begun);
+    attempt_ = record_.attempts_begun;
     failures_ = record_.attempts_failed;
     doing_ = doing::nothing;
     if (cancel_wanted_ && fate != "done") {
@@ -91,7 +91,15 @@ void step_machine::sub_step_done(std::string fate, call_result const* r)
     bool const may_run_again = (was == role::reconcile && fate == "not_done") || (was == role::compensate && fate == "done");
     if (may_run_again) {
         record_.in_doubt = false;
-        return attempt_next();
+        if (!record_.threw_in_doubt) return attempt_next();  // a crash cut it off: that is no failure of the attempt
+        failures_ = ++record_.attempts_failed;
+        if (failures_ < std::max<int>(retry().max_attempts, 1) && attempt_ < most_attempts)
+            return pause_until(run_.now() + delay_after(retry(), failures_));
+        auto e = record_.last_error.value_or(error_detail{});
+        e.code = errc::step_failed;
+        e.place = at_.place;
+        e.attempts = static_cast<std::uint16_t>(attempt_);
+        return settle_failure(std::move(e));
     }
     if (was == role::reconcile && op_.make_compensate()) return sub_step(role::compensate);
     ask(texts::in_doubt(at_.place, record_.last_error ? record_.last_error->message : std::string()),

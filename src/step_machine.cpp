@@ -102,7 +102,9 @@ void step_machine::attempt_next()
 {
     ++attempt_;
     bool const own = role_ == role::own;
+    if (own) record_.attempts_begun = attempt_;
     if (own && cls_ == effect::non_replayable) {
+        record_.threw_in_doubt = false;
         run_.append(entry(entry_kind::intent));
         run_.submit();
         record_.intent_at = run_.now();
@@ -328,7 +330,7 @@ void step_machine::failed(call_result const& r, errc code)
     record_.commit_ref = r.commit_ref;
     if (doubt) {
         // While it may still run, nobody is asked what came of it but a person: its result then settles the matter.
-        record_.in_doubt = true;
+        record_.in_doubt = record_.threw_in_doubt = true;
         bool const can_ask_outside = op_.make_reconcile() || op_.make_compensate();
         if (running && can_ask_outside) {
             when_let_go_ = [this] { in_doubt(); };

@@ -1,6 +1,7 @@
 #include "src/step_record.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace flow::detail {
 
@@ -32,6 +33,14 @@ void read_sub_step(step_record& r, journal_entry const& e)
     r.sub_next_at.reset();
 }
 
+/// What settled the doubt says that it did not happen, or is undone.
+bool may_run_again(step_record const& r)
+{
+    return std::any_of(r.settled.begin(), r.settled.end(), [](auto const& s) {
+        return (s.name == "reconcile" && s.fate == "not_done") || (s.name == "compensate" && s.fate == "done");
+    });
+}
+
 }  // namespace
 
 step_record read_step(std::span<journal_entry const* const> entries, std::string_view path)
@@ -47,6 +56,7 @@ step_record read_step(std::span<journal_entry const* const> entries, std::string
         if (e->kind != decision) r.decided.reset();
         switch (e->kind) {
         case intent:
+            if (std::exchange(r.threw_in_doubt, false) && may_run_again(r)) ++r.attempts_failed;
             r.attempts_begun = e->attempt;
             r.in_doubt = true;
             r.intent_at = e->at;
@@ -62,6 +72,7 @@ step_record read_step(std::span<journal_entry const* const> entries, std::string
             r.attempts_begun = std::max<int>(r.attempts_begun, e->attempt);
             auto const p = read_payload<failure_payload>(e->payload);
             r.in_doubt = p && p->in_doubt.value_or(false);
+            r.threw_in_doubt = r.in_doubt;
             if (!r.in_doubt) ++r.attempts_failed;
             if (p) {
                 r.last_error = from_payload(*p);

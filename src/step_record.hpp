@@ -17,6 +17,7 @@ struct step_record {
     int attempts_begun = 0;   ///< the highest attempt number seen
     int attempts_failed = 0;  ///< of those, known to have failed
     bool in_doubt = false;    ///< the newest attempt may have happened
+    bool threw_in_doubt = false;  ///< it threw; else a crash cut it off
     std::optional<error_detail> last_error;
     std::optional<time_point> next_at;  ///< when the next attempt may begin
     bool failed_for_good = false;       ///< decided, and not told to the body yet: its function had not let go

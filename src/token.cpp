@@ -260,6 +260,23 @@ private:
 
 }  // namespace
 
+/// Another run's token may be waited for; one that is nowhere may not.
+bool wait_base::is_unknown(run& r, position const& at)
+{
+    auto const row = r.hosted_by().find_waitpoint(*id_);
+    if (!row || *row) return false;  // a store that cannot be read says so when the wait is written
+    error_detail const d{errc::unknown_token, "", "there is no token " + to_string(*id_) + " in this store", at.place, 0};
+    auto e = r.make(entry_kind::wait_failed, at);
+    e.name = name_.view();
+    e.shape_out = shape();
+    e.payload = write_payload(to_payload(d));
+    e.encoding = encoding::json;
+    fail(error(d));
+    r.append(std::move(e));
+    r.submit();
+    return true;
+}
+
 bool wait_base::start(scope& s, completion& c) { return proceed(s, c, s.next(name_.view())); }
 
 bool wait_base::proceed(scope& s, completion& c, position at)
@@ -300,6 +317,7 @@ bool wait_base::proceed(scope& s, completion& c, position at)
         r.consumed(at);
     } else {
         on.made_here = !id_;
+        if (id_ && !r.token_of(*id_) && is_unknown(r, at)) return r.ready(s, c);
         if (id_) {
             on.waitpoint = *id_;
         } else {

@@ -82,8 +82,9 @@ bool value_base::start(scope& s, completion& c) { return proceed(s, c, s.next(na
 bool value_base::proceed(scope& s, completion& c, position at)
 {
     auto& r = s.owner();
+    auto const limits = bounds();
     std::span<journal_entry const* const> entries;
-    auto const what = r.find(s, c, at, {entry_kind::value, name_of(what_), effect::none, {}, shape()}, *this, entries);
+    auto const what = r.find(s, c, at, {entry_kind::value, name_of(what_), effect::none, limits, shape()}, *this, entries);
     if (what == run::found::stopped) return false;
     if (what == run::found::finished) return true;
     if (what == run::found::recorded) {
@@ -110,6 +111,7 @@ void value_base::draw(run& r, position const& at, bool late)
     auto e = r.make(entry_kind::value, at);
     e.attempt = late ? 1 : 0;  // replay must know that it was not there at once
     e.name = name_of(what_);
+    e.shape_in = bounds();
     e.shape_out = shape();
     e.encoding = encoding::json;
     if (what_ == drawn::now) {

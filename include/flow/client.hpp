@@ -39,13 +39,13 @@ public:
     run_id id() const noexcept { return id_; }
     /// Throws flow::error: unknown_run, or the store's.
     status_pair status() const;
-    /// Waits until the run has ended; false: not yet, and `view()` says what it waits for. An engine with `threads = 0` is polled
+    /// Waits until the run has ended; false: not yet (or never, in an engine that was stopped), and `view()` says what it waits for. An engine with `threads = 0` is polled
     /// meanwhile.
     bool wait(std::chrono::milliseconds limit) const;
     run_view view() const;
     /// Asks it to stop (P42); what became of the request. `ended_before`: the run had ended.
     request_fate cancel(std::string_view why = {}) const;
-    /// Waits for its end.
+    /// Waits for its end. engine_stopped: its engine was stopped before.
     run_end end() const;
 
 private:
@@ -60,7 +60,7 @@ public:
     using any_run_handle::any_run_handle;
     explicit run_handle(any_run_handle h) : any_run_handle(std::move(h)) {}
 
-    /// Waits for the run's end; its result, or throws: flow::step_error and others as the run failed, flow::cancelled.
+    /// Waits for the run's end; its result, or throws: flow::step_error and others as the run failed, flow::cancelled; engine_stopped.
     T result() const
     {
         auto const e = end();

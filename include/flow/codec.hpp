@@ -75,7 +75,11 @@ outcome<void> decode(encoding how, std::string_view text, T& into)
     if constexpr (storable<T>) {
         reader r(text, how == encoding::binary);
         if (how == encoding::json || how == encoding::binary) {
-            if (codec<T>::read(r, into) && r.finish()) return {};
+            try {
+                if (codec<T>::read(r, into) && r.finish()) return {};
+            } catch (std::exception const& e) {  // a user's from_text or constructor
+                return error(errc::undecodable, e.what() ? e.what() : "");
+            }
             return undecodable(r);
         } else if constexpr (raw_bytes<T>) {
             if (how == encoding::bytes) {

@@ -42,7 +42,7 @@ struct happening {
     std::string by, why;  ///< who did it and their reason, where somebody did
 };
 
-/// An open token or intervention.
+/// An open token or intervention: what somebody can answer.
 struct open_wait {
     waitpoint_row row;
     std::string question;              ///< of an intervention

@@ -152,6 +152,8 @@ protected:
     wait_base(name n, std::optional<waitpoint_id> id, wait_options o) : name_(std::move(n)), id_(id), options_(o) {}
 
 private:
+    bool is_unknown(run& r, position const& at);
+
     name name_;
     std::optional<waitpoint_id> id_;  ///< of a token made before; none: one is made with the wait
     wait_options options_;
@@ -196,7 +198,8 @@ detail::make_token_operation<T> make_token(detail::name name, token_options opti
 }
 
 /// Waits until somebody completes the token: from this program, from another process, by `flow complete`. It may have been
-/// completed before. The wait costs no thread. Throws at the await: flow::wait_timeout, flow::cancelled.
+/// completed before. The wait costs no thread. Throws at the await: flow::wait_timeout, flow::cancelled; flow::error(unknown_token) for a
+/// token that no run on this store has made.
 template <class T>
 detail::wait_operation<T> wait_for_token(token<T> const& which, wait_options options = {})
 {

@@ -4,8 +4,11 @@
 #include <concepts>
 #include <cstdint>
 #include <limits>
+#include <string>
 #include <type_traits>
+#include <utility>
 
+#include "flow/codec.hpp"
 #include "flow/detail/operation.hpp"
 #include "flow/detail/scope.hpp"
 #include "flow/ids.hpp"
@@ -30,6 +33,8 @@ protected:
 
 private:
     void draw(run& r, position const& at, bool late);
+    /// The bounds, as the journal compares them: other bounds would make another number of the same bits.
+    virtual std::string bounds() const { return {}; }
 
     drawn what_;
     std::uint64_t low_ = 0;  ///< microseconds, or 64 random bits
@@ -52,7 +57,7 @@ T scaled(std::uint64_t bits, T low, T high)
 {
     if constexpr (std::is_floating_point_v<T>) {
         auto const unit = static_cast<double>(bits >> 11) * 0x1.0p-53;  // [0, 1)
-        return static_cast<T>(static_cast<double>(low) + (static_cast<double>(high) - static_cast<double>(low)) * unit);
+        return static_cast<T>(static_cast<double>(low) * (1 - unit) + static_cast<double>(high) * unit);  // no overflow on the way
     } else {
         auto const span = static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low) + 1;  // 0: all 64 bits
         auto const offset = span == 0 ? bits : bits % span;
@@ -66,10 +71,21 @@ public:
     T take() const { return check(), scaled<T>(bits(), low_, high_); }
 
 private:
+    std::string bounds() const override
+    {
+        std::string text;
+        encode(encoding::json, std::pair<T, T>(low_, high_), text);
+        return std::string(shape_of<T>()) + text;
+    }
     T low_, high_;
 };
 
 void check_range(bool ok);
+template <class T>
+constexpr bool is_bound(T v)
+{
+    return v - v == T{};  // neither infinite nor not a number
+}
 
 }  // namespace detail
 
@@ -85,7 +101,7 @@ template <class T>
     requires std::is_arithmetic_v<T>
 detail::random_operation<T> random(T low, T high)
 {
-    detail::check_range(low <= high);
+    detail::check_range(low <= high && detail::is_bound(low) && detail::is_bound(high));
     return {low, high};
 }
 template <std::integral T>

@@ -53,7 +53,9 @@ public:
 
         auto& journal = add(verb::journal, "journal", "A run's journal, entry by entry");
         named(journal, "RUN");
-        journal.add_option("--after", a_.after, "Go on behind this entry")->type_name("SEQ")->check(CLI::NonNegativeNumber);
+        journal.add_option("--after", a_.after, "Go on behind this entry")->type_name("SEQ")->check([](std::string const& s) {
+            return !s.empty() && s.find_first_not_of("0123456789") == s.npos && s.size() < 19 ? std::string() : "an entry's number, from 0";
+        });
         limit(journal, "At most so many (100)");
 
         auto& tokens = add(verb::tokens, "tokens", "List what somebody has to answer: open tokens and decisions, newest first");
@@ -127,7 +129,9 @@ std::variant<arguments, help> read_arguments(int argc, char const* const* argv, 
     } catch (CLI::CallForVersion const& e) {
         return help{std::string(e.what()) + '\n'};
     } catch (CLI::ParseError const& e) {
-        throw misuse(e.what());
+        auto const left = g.app().remaining();
+        bool const no_verb = g.app().get_subcommands().empty() && !left.empty();
+        throw misuse(no_verb ? "there is no verb " + shown(left.front(), 100) : e.what());
     }
     a.typed = shell_word(program);
     if (!opens_store) return a;

@@ -118,6 +118,8 @@ exit_code run_or_throw(arguments const& asked, client* on, console const& io, co
         if (!std::filesystem::exists(asked.db, ignored))
             return no_database("there is no file " + asked.db);
         if (std::filesystem::is_directory(asked.db, ignored)) return no_database(asked.db + " is a folder, not a database file");
+        if (!std::filesystem::is_regular_file(asked.db, ignored)) return no_database(asked.db + " is no file");
+        if (std::filesystem::file_size(asked.db, ignored) == 0) return no_database(asked.db + " is empty");
         try {
             sqlite_options options;
             options.must_exist = true;

@@ -132,7 +132,6 @@ private:
         bool first = true;
         for (auto const& o : v_.open) {
             bool const token = o.row.purpose == waitpoint_purpose::token;
-            if (!token && o.row.purpose != waitpoint_purpose::intervention) continue;  // nobody can answer the others
             if (std::exchange(first, false)) heading("Open");
             out_ << "  " << (token ? "token " : "decision on ") << shown(o.row.place, 300) << ", open for "
                  << length_text(s_.now() - o.row.created_at);

@@ -273,7 +273,9 @@ request_fate any_run_handle::cancel(std::string_view why) const { return ask(*co
 run_end any_run_handle::end() const
 {
     run_end e;
-    e.row = *core_->wait_for_end(id_, std::chrono::milliseconds::max());
+    auto ended = core_->wait_for_end(id_, std::chrono::milliseconds::max());
+    if (!ended) throw error(errc::engine_stopped, "run " + to_string(id_) + " has not ended: its engine was stopped; it goes on when one starts");
+    e.row = *std::move(ended);
     // The last two entries of a run: its result or failure, and the snapshot that ended it.
     auto const before = seq_no{static_cast<std::int64_t>(e.row.snapshot) - 2};
     auto const last = core_->data->journal(id_, before, 1).value();

@@ -77,7 +77,10 @@ uuid client_core::new_uuid7() const
 
 void client_core::log(log_level level, std::string const& text) const
 {
-    if (log_) log_(level, printable(text, 4096));
+    try {
+        if (log_) log_(level, printable(text, 4096));
+    } catch (...) {  // what a sink does is no business of the runs'
+    }
 }
 
 any_run_handle client_core::start(workflow_version const& w, std::string arguments, std::string_view shape, start_options const& o)
@@ -111,7 +114,21 @@ void client_core::attach(std::function<void()> look, std::function<void()> drive
     drive_ = std::move(drive);
 }
 
-void client_core::detach() { attach(nullptr, nullptr); }
+void client_core::detach()
+{
+    attach(nullptr, nullptr);
+    {
+        std::lock_guard const lock(guard_);
+        stopped_ = true;
+    }
+    run_ended();
+}
+
+bool client_core::is_stopped() const
+{
+    std::lock_guard const lock(guard_);
+    return stopped_;
+}
 
 void client_core::look() const
 {
@@ -132,6 +149,10 @@ void client_core::run_ended()
     ended_.notify_all();
 }
 
+namespace {
+bool may_pass(errc code) { return code == errc::store_busy || code == errc::store_unavailable || code == errc::store_full; }
+}  // namespace
+
 std::optional<run_row> client_core::wait_for_end(run_id id, std::chrono::milliseconds limit)
 {
     auto const end = ends_after(limit);
@@ -143,11 +164,13 @@ std::optional<run_row> client_core::wait_for_end(run_id id, std::chrono::millise
             drive = drive_;
             seen = ends_;
         }
-        auto row = data->run(id).value();
-        if (!row) throw error(errc::unknown_run, "no run " + to_string(id));
-        if (is_terminal(row->status.run)) return row;
+        auto const found = data->run(id);
+        if (found && !*found) throw error(errc::unknown_run, "no run " + to_string(id));
+        if (found && is_terminal((*found)->status.run)) return **found;
         auto const left = end - std::chrono::steady_clock::now();
-        if (left <= left.zero()) return std::nullopt;
+        // Trouble that may pass is waited out like the run itself.
+        if (left <= left.zero() || is_stopped()) return found.value(), std::nullopt;
+        if (!found && !may_pass(found.error().code())) found.value();
         if (drive) drive();
         auto const nap = std::min<std::chrono::steady_clock::duration>(left, drive ? std::chrono::milliseconds{1} : look_again);
         std::unique_lock lock(guard_);

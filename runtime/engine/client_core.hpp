@@ -51,8 +51,9 @@ public:
 
     /// Told when a run of this process ended.
     void run_ended();
-    /// Until the run has ended or the limit is over.
+    /// Until the run has ended, the limit is over, or the engine this belongs to has been stopped.
     std::optional<run_row> wait_for_end(run_id id, std::chrono::milliseconds limit);
+    bool is_stopped() const;
 
 private:
     clock const* clock_;
@@ -62,6 +63,7 @@ private:
     std::condition_variable ended_;
     std::uint64_t ends_ = 0;
     std::function<void()> look_, drive_;
+    bool stopped_ = false;  ///< there was an engine
 };
 
 /// The name of the user this process runs as.

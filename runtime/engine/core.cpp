@@ -97,6 +97,9 @@ any_run_handle engine_core::start(workflow_version const& w, std::string argumen
     if (stopping_) throw error(errc::engine_stopped, "the engine has been stopped");
     if (options_.require_idempotency_key && o.idempotency_key.empty())
         throw error(errc::usage, "this engine requires an idempotency_key for every start");
+    if (arguments.size() > options_.max_payload)
+        throw error(errc::payload_too_large, "the arguments have " + std::to_string(arguments.size()) + " bytes; the limit is " +
+                                                 std::to_string(options_.max_payload));
     return shared_->start(w, std::move(arguments), shape, o);
 }
 

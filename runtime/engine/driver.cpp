@@ -53,7 +53,11 @@ void driver::run_strand()
             event = std::move(events_.front());
             events_.pop_front();
         }
-        event(*run_);
+        try {
+            event(*run_);
+        } catch (std::exception const& e) {  // memory, or a user's type: never the end of the process
+            give_up(error(errc::usage, e.what() ? e.what() : ""));
+        }
         settle();
     }
 }
@@ -131,11 +135,14 @@ void driver::answered(seq_no last, answer const& a)
 
 void driver::given_up(error const& why)
 {
-    post([this, why](run&) {
-        if (gone_) return;
-        let_go_of_run();
-        engine_.quarantine(id_, why);
-    });
+    post([this, why](run&) { give_up(why); });
+}
+
+void driver::give_up(error const& why)
+{
+    if (gone_) return;
+    let_go_of_run();
+    engine_.quarantine(id_, why);
 }
 
 /// Its functions are asked to stop and waited for; the body is not resumed any more.
@@ -155,6 +162,7 @@ void driver::write(group g)
     engine_.journal.give(shared_from_this(), std::move(g));
 }
 outcome<std::string> driver::load_blob(digest const& hash) { return engine_.store->load_blob(hash); }
+outcome<std::optional<waitpoint_row>> driver::find_waitpoint(waitpoint_id id) { return engine_.store->waitpoint(id); }
 void driver::warn(std::string_view text) { engine_.log(log_level::warning, std::string(text)); }
 
 namespace {

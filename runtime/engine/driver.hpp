@@ -51,6 +51,7 @@ public:
     void arm_in(ticket t, duration steady) override;
     void disarm(ticket t) override;
     outcome<std::string> load_blob(digest const& hash) override;
+    outcome<std::optional<waitpoint_row>> find_waitpoint(waitpoint_id id) override;
     secret_source secrets() override { return secrets_; }
     void warn(std::string_view text) override;
 
@@ -63,6 +64,7 @@ private:
     void schedule();
     void run_strand();
     void answered(seq_no last, answer const& a);
+    void give_up(error const& why);
     void let_go_of_run();
     void commit_or_leave();
     void settle();  ///< after an event: is the run over?

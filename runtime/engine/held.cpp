@@ -17,6 +17,7 @@ public:
     void arm_in(ticket, duration) override {}
     void disarm(ticket) override {}
     outcome<std::string> load_blob(digest const& hash) override { return store_.load_blob(hash); }
+    outcome<std::optional<waitpoint_row>> find_waitpoint(waitpoint_id id) override { return store_.waitpoint(id); }
     secret_source secrets() override
     {
         return [this](waitpoint_id w) { return store_.secret_of(w); };

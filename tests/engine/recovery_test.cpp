@@ -84,6 +84,8 @@ TEST_CASE("TS-10 a step in doubt is undone by compensate and then run again", "[
     undo_works = true;
     auto run = w.engine().start<pays_and_undoes>();
     w.settle();
+    CHECK(outside().all() == std::vector<std::string>{"pay", "undo"});
+    w.pass(1min);  // the policy's delay
     CHECK(run.result() == 7);
     CHECK(outside().all() == std::vector<std::string>{"pay", "undo", "pay"});
     w.restart();

@@ -67,6 +67,7 @@ public:
     void arm_in(flow::detail::ticket, flow::duration) override {}
     void disarm(flow::detail::ticket) override {}
     flow::outcome<std::string> load_blob(flow::digest const& hash) override { return store_.load_blob(hash); }
+    flow::outcome<std::optional<flow::waitpoint_row>> find_waitpoint(flow::waitpoint_id id) override { return store_.waitpoint(id); }
     flow::detail::secret_source secrets() override { return {}; }
     void warn(std::string_view text) override { std::fprintf(stderr, "%.*s\n", static_cast<int>(text.size()), text.data()); }
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "flow/store_reader.hpp"
@@ -82,6 +83,9 @@ private:
     std::mutex doubt_mutex_;
     std::map<owner_id, std::vector<claimed>> in_doubt_;
 
+    using file_identity = std::pair<std::uint64_t, std::uint64_t>;  ///< device and inode
+    static file_identity identity_of(std::string const& file, sqlite_options const& options);
+    file_identity const identity_;
     std::string const log_file_;
     std::uint64_t const log_warning_;
     std::string const key_file_;

@@ -1,3 +1,5 @@
+#include <sys/stat.h>
+
 #include <filesystem>
 #include <system_error>
 
@@ -14,6 +16,8 @@ namespace {
 // owners' locks would not be found and living owners be taken for dead.
 std::string absolute(std::string const& file)
 {
+    if (file.empty()) throw error(errc::usage, "name the database file");
+    if (file == ":memory:") throw error(errc::usage, ":memory: is no file; a store in memory is flow::memory()");
     std::error_code failed;
     auto const name = std::filesystem::weakly_canonical(std::filesystem::absolute(file), failed);
     return (failed ? std::filesystem::absolute(file) : name).string();
@@ -29,8 +33,15 @@ sqlite_options with_key_file(sqlite_options options, std::string const& file)
 
 sqlite_store::sqlite_store(std::string file, sqlite_options const& options)
     : name_("sqlite:" + file), db_(absolute(file), with_key_file(options, file)), locks_(db_.file()),
-      log_file_(db_.file() + "-wal"), log_warning_(options.log_warning), key_file_(with_key_file(options, file).key_file)
+      identity_(identity_of(db_.file(), options)), log_file_(db_.file() + "-wal"), log_warning_(options.log_warning), key_file_(with_key_file(options, file).key_file)
 {
+}
+
+sqlite_store::file_identity sqlite_store::identity_of(std::string const& file, sqlite_options const& options)
+{
+    struct stat found{};
+    if (!options.vfs.empty() || ::stat(file.c_str(), &found) != 0) return {};  // a VFS of a test's own may keep it elsewhere
+    return {found.st_dev, found.st_ino};
 }
 
 sqlite_store::~sqlite_store()
@@ -40,11 +51,15 @@ sqlite_store::~sqlite_store()
 
 std::string sqlite_store::warning()
 {
+    struct stat now{};
+    if (identity_ != file_identity{} && (::stat(db_.file().c_str(), &now) != 0 || file_identity{now.st_dev, now.st_ino} != identity_))
+        return db_.file() + " was deleted, moved or replaced while it was open: what is written now is lost. End this program, put "
+                            "the file and its -wal back, and start again";
     std::error_code none;  // no log: nothing to say
     auto const size = std::filesystem::file_size(log_file_, none);
     if (none || size <= log_warning_) return {};
-    return log_file_ + " has grown to " + std::to_string(size >> 20) + " MiB: some process has been reading " + db_.file() +
-           " all the time and keeps it from being reset; end that reader";
+    return log_file_ + " has grown to " + std::to_string(size >> 20) + " MiB: one large write made it so, or some process reads " + db_.file() +
+           " all the time and keeps it from being reset; then end that reader";
 }
 
 outcome<std::string> sqlite_store::secret_of(waitpoint_id id)
