@@ -54,6 +54,7 @@ public:
     void log(log_level level, std::string const& text) const { shared_->log(level, text); }
     async_executor& coroutines();
     void run_is_over(driver& d);
+    void run_waits(run_id id, bool waits);  ///< it could leave memory; it could no longer
     /// Holds a run whose groups the store refuses for good, from what is stored of it (P9).
     void quarantine(run_id id, error const& why);
     void something_ended();  ///< a function returned, a run ended: whoever waits looks again
@@ -76,6 +77,8 @@ private:
     void enter(claimed const& c);
     void begin(std::shared_ptr<driver> const& d, workflow_functions const& functions, stored_arguments arguments);
     void retry_held();
+    void evict_waiting();
+    duration until_next_eviction() const;
     /// The whole list, page by page.
     outcome<std::vector<run_row>> all_runs(run_filter which);
     void next_suspect();
@@ -94,6 +97,8 @@ private:
     std::map<run_id, std::shared_ptr<driver>> drivers_;
     std::vector<std::shared_ptr<driver>> leaving_;  ///< over; destroyed by the service, not on their own strand
     std::set<workflow_version> held_to_retry_;
+    std::map<run_id, duration> waiting_since_;  ///< steady; of runs that could leave memory
+    std::set<std::pair<duration, run_id>> waiting_longest_;
 
     // One after another, so that only the run that ends its process is found out (P31).
     std::deque<std::pair<run_id, std::function<void()>>> suspects_;
