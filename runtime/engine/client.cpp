@@ -35,7 +35,7 @@ store& client::data() noexcept { return *core_->data; }
 
 any_run_handle client::start(std::string_view workflow, args const& arguments, start_options o)
 {
-    return core_->start({std::string(workflow), 1}, detail::compact_json(arguments.text()).value(), arguments.shape(), o);
+    return core_->start({std::string(workflow), std::max(o.version.number, 1u)}, detail::compact_json(arguments.text()).value(), arguments.shape(), o);
 }
 
 any_run_handle client::find(run_id id)

@@ -80,15 +80,16 @@ workflow_version engine_core::registered(workflow_functions const& f) const
     return at->second;
 }
 
-std::pair<workflow_version, workflow_functions const*> engine_core::newest(std::string_view name) const
+std::pair<workflow_version, workflow_functions const*> engine_core::find(std::string_view name, std::uint32_t version) const
 {
     std::lock_guard const lock(guard_);
     std::string known;
     for (auto at = workflows_.rbegin(); at != workflows_.rend(); ++at) {
-        if (at->first.workflow == name) return {at->first, at->second.functions};
-        known += (known.empty() ? "" : ", ") + at->first.workflow;
+        if (at->first.workflow == name && (version == 0 || at->first.version == version)) return {at->first, at->second.functions};
+        known += (known.empty() ? "" : ", ") + at->first.workflow + (version == 0 ? "" : " " + std::to_string(at->first.version));
     }
-    throw error(errc::unknown_workflow, "no workflow \"" + printable(name, 256) + "\" is registered with this engine; there " +
+    throw error(errc::unknown_workflow, "no workflow \"" + printable(name, 256) + "\"" +
+                                            (version == 0 ? "" : " version " + std::to_string(version)) + " is registered with this engine; there " +
                                             (known.empty() ? std::string("are none yet") : "is: " + known));
 }
 
