@@ -245,6 +245,11 @@ request_fate client::cancel(run_id run, std::string_view why, std::string_view b
     return ask(*core_, run, request_kind::cancel, why, by);
 }
 
+request_fate client::pause(run_id run, std::string_view why, std::string_view by)
+{
+    return ask(*core_, run, request_kind::pause, why, by);
+}
+
 request_fate client::resume(run_id run, std::string_view why, std::string_view by)
 {
     auto const row = core_->data->run(run).value();

@@ -176,7 +176,7 @@ duration engine_core::until_next_eviction() const
     std::lock_guard const lock(guard_);
     if (waiting_longest_.empty()) return duration::max();
     if (waiting_longest_.size() > options_.most_waiting) return duration::zero();
-    return std::max(duration::zero(), waiting_longest_.begin()->first + options_.evict_after - clock().steady());
+    return std::max(duration::zero(), options_.evict_after - (clock().steady() - waiting_longest_.begin()->first));
 }
 
 void engine_core::quarantine(run_id id, error const& why)

@@ -73,17 +73,6 @@ void add_all(flow::engine& e)
     e.add<works_on>("works_on");
 }
 
-flow::request_fate pause(world& w, flow::run_id id)
-{
-    flow::request r;
-    r.id = {flow::uuid{{static_cast<std::uint8_t>(id.value.bytes[15]), 1, 2, 3}}};
-    r.run = id;
-    r.kind = flow::request_kind::pause;
-    r.by = "alice";
-    r.at = w.clock().now();
-    return w.store()->ask(r).value();
-}
-
 }  // namespace
 
 TEMPLATE_LIST_TEST_CASE("a run that only waits leaves memory, is nobody's, and comes back when its wait is over", "[engine][wait][evict]", every_store)
@@ -185,11 +174,7 @@ TEMPLATE_LIST_TEST_CASE("pausing lets what runs return, begins nothing, and give
     add_all(engine);
     auto const run = engine.start<works_on>();
     REQUIRE(eventually([&] { return outside().count("long") == 1; }));
-    flow::request r;
-    r.id = {flow::uuid{{7}}};
-    r.run = run.id();
-    r.kind = flow::request_kind::pause;
-    CHECK(place.store->ask(r).value() == flow::request_fate::left_to_holder);
+    CHECK(engine.pause(run.id(), "lunch") == flow::request_fate::left_to_holder);
     REQUIRE(eventually([&] {
         auto const entries = engine.journal(run.id());
         return std::any_of(entries.begin(), entries.end(), [](auto const& e) { return e.kind == flow::entry_kind::request; });
@@ -210,7 +195,7 @@ TEMPLATE_LIST_TEST_CASE("a run that is paused while it waits keeps what comes me
     bool const evicted = GENERATE(false, true);
     auto const id = w.engine().start<waits>(1).id();
     w.pass(evicted ? 10s : 1s);
-    pause(w, id);
+    w.engine().pause(id);
     w.pass(10s);
     CHECK(w.status(id) == flow::run_status::paused);
     w.engine().complete_json(w.open_token(), "2");
@@ -219,4 +204,18 @@ TEMPLATE_LIST_TEST_CASE("a run that is paused while it waits keeps what comes me
     w.engine().resume(id);
     w.settle();
     CHECK(w.engine().find(id).end().result == "3");
+}
+
+TEST_CASE("a run that is being cancelled is not paused: its clean-up runs", "[engine][evict][pause][cancel]")
+{
+    memory_stores place;
+    world w(place.store, add_all);
+    auto const id = w.engine().start<tidies_up>().id();
+    w.settle();
+    w.engine().pause(id);
+    w.engine().cancel(id);
+    w.engine().pause(id);
+    w.pass(10s);
+    CHECK(w.status(id) == flow::run_status::cancelled);
+    CHECK(outside().count("tidy") == 1);
 }
