@@ -170,13 +170,13 @@ TEMPLATE_LIST_TEST_CASE("a wait whose time came while no engine ran ends when on
     CHECK(w.engine().find(run.id()).end().result == R"("wait_timeout")");
 }
 
-TEMPLATE_LIST_TEST_CASE("WT-01 a token completed before the run waits for it is taken at registration", "[engine][wait]", every_store)
+TEMPLATE_LIST_TEST_CASE("WT-01 WT-23 a token completed before the run waits for it, from inside the step that asked, is taken at registration", "[engine][wait]", every_store)
 {
     TestType place;
     world w(place.store, add_all);
     auto run = w.engine().start<answered_at_once>();
     w.settle();
-    CHECK(run.result() == "quick");  // WT-23: answered from inside the step that asked
+    CHECK(run.result() == "quick");
     CHECK(w.entries(run.id(), flow::entry_kind::waited) == 1);
 }
 
