@@ -136,7 +136,7 @@ void add_all(flow::engine& e)
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("RD-01 RS-04 another step at a recorded position holds the run and the old code lets it finish", "[engine][replay]", every_store)
+TEMPLATE_LIST_TEST_CASE("RD-01 RD-16 RS-04 another step at a recorded position holds the run and the old code lets it finish", "[engine][replay]", every_store)
 {
     TestType place;
     world w(place.store, with_before);
