@@ -66,10 +66,10 @@ history::history(std::vector<journal_entry> entries) : entries_(std::move(entrie
 
 history::finding history::look(std::string_view path)
 {
-    if (!branches_) return {peek(), true};
+    if (!branches_) return {peek(), true, false};
     auto const entries = branches_->at(path);
     bool const ended = branches_->has_outcome(path);
-    return {entries, ended ? branches_->is_next(path) : branches_->exhausted()};
+    return {entries, ended ? branches_->is_next(path) : branches_->exhausted(), ended};
 }
 
 journal_entry const* history::next_outcome()

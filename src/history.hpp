@@ -36,11 +36,10 @@ public:
     struct finding {
         std::span<journal_entry const* const> entries;  ///< without branches: of the next operation, whatever its path
         bool its_turn = true;  ///< false: other outcomes come first
+        bool ended = false;    ///< with branches: its outcome is recorded
     };
     /// What is recorded of the operation at this path (and of its sub-steps).
     finding look(std::string_view path);
-    /// With branches: it has ended.
-    bool has_outcome(std::string_view path) const { return branches_ && branches_->has_outcome(path); }
     /// It was used: what comes after it is next.
     void pass(std::string_view path);
     /// What is recorded of the operations behind the next one.

@@ -76,7 +76,7 @@ run::found run::find(scope& s, completion& c, position const& at, expectation co
     bool const at_once = first.kind == entry_kind::value ? first.attempt == 0
                          : first.kind == entry_kind::step ? wanted.in_place && first.cls == effect::replayable && first.why.empty()
                                                           : first.kind == entry_kind::token;
-    if (!its_turn || (s.in_branch().parent && !delivering_ && !at_once && history_.has_outcome(at.path)))
+    if (!its_turn || (s.in_branch().parent && !delivering_ && !at_once && recorded.ended))
         return park(s, c, at, op), found::stopped;
     if (last.kind == entry_kind::cancel_delivered) {
         s.in_branch().cancel_delivered = true;

@@ -11,22 +11,24 @@
 namespace flow {
 namespace detail {
 
+/// What a finished operation came to, without exceptions.
+template <class Op>
+outcome<result_of<Op>> take_outcome(Op& op)
+{
+    if (auto const* e = op.failed()) return *e;
+    if constexpr (std::is_void_v<result_of<Op>>) return {};
+    else return op.take();
+}
+
 template <class Op>
 class [[nodiscard("an operation runs only when it is awaited")]] outcome_operation final : public operation {
-    using T = result_of<Op>;
-
 public:
     explicit outcome_operation(Op&& op) : op_(std::move(op)) {}
     outcome_operation(outcome_operation&&) noexcept = default;
 
     bool start(scope& s, completion& c) { return op_.start(s, c); }
     error const* failed() const noexcept { return nullptr; }
-    outcome<T> take()
-    {
-        if (auto const* e = op_.failed()) return *e;
-        if constexpr (std::is_void_v<T>) return {};
-        else return op_.take();
-    }
+    outcome<result_of<Op>> take() { return take_outcome(op_); }
 
 private:
     Op op_;

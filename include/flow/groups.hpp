@@ -15,6 +15,7 @@
 #include <variant>
 #include <vector>
 
+#include "flow/as_outcome.hpp"
 #include "flow/detail/closure.hpp"
 #include "flow/detail/operation.hpp"
 #include "flow/detail/scope.hpp"
@@ -126,14 +127,6 @@ storage_of_branch<result_of<B>> take_branch(B& b)
     else return b.take();
 }
 
-template <class B>
-outcome<result_of<B>> settle_branch(B& b)
-{
-    if (auto const* e = b.failed()) return *e;
-    if constexpr (std::is_void_v<result_of<B>>) return {};
-    else return b.take();
-}
-
 /// A fixed number of branches of their own types.
 template <joining How, class... B>
 class [[nodiscard("a group runs only when it is awaited")]] group_operation final : public group_base {
@@ -151,7 +144,7 @@ public:
         if constexpr (How == joining::all) {
             return std::apply([](auto&... b) { return std::tuple<storage_of_branch<result_of<B>>...>(take_branch(b)...); }, branches_);
         } else if constexpr (How == joining::settled) {
-            return std::apply([](auto&... b) { return std::tuple<outcome<result_of<B>>...>(settle_branch(b)...); }, branches_);
+            return std::apply([](auto&... b) { return std::tuple<outcome<result_of<B>>...>(take_outcome(b)...); }, branches_);
         } else {
             std::optional<std::variant<storage_of_branch<result_of<B>>...>> won;
             take_winner(won, std::index_sequence_for<B...>{});
@@ -209,7 +202,6 @@ class [[nodiscard("a group runs only when it is awaited")]] for_each_operation f
     using item = std::ranges::range_value_t<R>;
     using B = std::remove_cvref_t<std::invoke_result_t<F&, item const&>>;
     using T = result_of<B>;
-    using V = storage_of_branch<T>;
 
 public:
     for_each_operation(Range&& range, F fn, for_each_options o)
@@ -234,14 +226,13 @@ public:
 private:
     bool enter(std::size_t i, scope& s, completion& c) override
     {
-        if (i == 0) next_ = std::ranges::begin(get());
+        if (i == 0) next_ = std::ranges::begin(range_);
         auto& b = branches_.emplace_back();
         b.emplace(fn_(std::as_const(*next_++)));
         return enter_branch(*b, s, c);
     }
     error const* branch_failure(std::size_t i) override { return branches_[i] ? branches_[i]->failed() : nullptr; }
     void rethrow_branch(std::size_t i) override { static_cast<void>(take_branch(*branches_[i])); }
-    R& get() noexcept { return range_; }
 
     Range range_;  // a reference where the body gave a variable of its own
     F fn_;
