@@ -85,6 +85,7 @@ void run::after_event()
         if (answering_) return;
         if (kept_back_.empty()) {
             if (advance()) continue;
+            if (pause_if_idle()) return;
             settle_status();
             if ((standing_.empty() || is_busy()) && phase_ == phase::live && !dry_ &&
                 row_.status.execution == execution_status::executing_with_waitpoints && pendings_ > 0)
@@ -192,6 +193,25 @@ void run::stop()
     for (auto const& [t, p] : flying_)
         if (p->self() == t) all.push_back(p);
     for (auto* p : all) p->stop();
+}
+
+bool run::can_leave() const noexcept
+{
+    bool const settled = phase_ == phase::live && !stopping_ && !dry_ && !answering_ && !healing_ && kept_back_.empty() && parked_.empty();
+    return settled && row_.status.execution == execution_status::executing_with_waitpoints && calls_.empty() && pendings_ > 0 &&
+           pendings_ == standing_.size() &&
+           std::none_of(standing_.begin(), standing_.end(), [](auto const& s) { return s.first->keeps_frame(); });
+}
+
+void run::evict()
+{
+    dispatch([this] {
+        if (!can_leave()) return;
+        change(status_event::suspend, parse_wait_reason(row_.reason), "Run was suspended: it only waits.");
+        open_.change->release = true;
+        phase_ = phase::leaving;
+        submit_and_hold([](struct superseded const*) {});  // superseded: it is live again, and what came is on its way
+    });
 }
 
 void run::release()

@@ -66,6 +66,10 @@ public:
     void stop();
     /// Orderly end of ownership after stop(), when no function refers into the frame: writes the release.
     void release();
+    /// It waits and nothing of it runs: frame and ownership can be given back, to come back by replay.
+    bool can_leave() const noexcept;
+    /// Does so, unless there is mail or a wait is over meanwhile: then it stays.
+    void evict();
 
     // ---- facts ---------------------------------------------------------------------------------------------------------
 
@@ -226,6 +230,7 @@ private:
     bool advance();
     bool is_busy() const noexcept;
     void settle_status();
+    bool pause_if_idle();
     void wake_durable();
     standing stands() const { return {row_.status, row_.snapshot, row_.reason}; }
     void mismatch(position const& at, expectation const& wanted, journal_entry const& recorded);
@@ -283,6 +288,7 @@ private:
         std::string reason;
     };
     standing before_;  ///< as it was before the open group, or before the one that may be superseded
+    bool pausing_ = false;  ///< asked to pause: nothing new begins, and when nothing runs it stands still
     std::function<void()> hold_again_;  ///< a hold was superseded by mail: once that is taken
     std::deque<event> kept_back_;
     std::map<ticket, bool> calls_;  ///< functions out, and whether they are detached

@@ -50,6 +50,21 @@ void run::take(request const& r)
     append(std::move(e));
     add(take_request{r.id, 0});
     submit();
+    if (r.kind == request_kind::pause) pausing_ = !is_cancelling();  // clean-up is not held up
+    if (r.kind == request_kind::resume) pausing_ = false;
+}
+
+/// Standing still at a person's wish: the frame goes, and comes back by replay.
+bool run::pause_if_idle()
+{
+    bool const idle = calls_.empty() && pendings_ == standing_.size() && !starting_branches_;
+    if (!pausing_ || !idle || phase_ != phase::live || stopping_ || dry_ || answering_) return false;
+    change(status_event::pause, parse_wait_reason(row_.reason), "Run was paused.");
+    if (!open_.change) return pausing_ = false;
+    open_.change->release = true;
+    phase_ = phase::leaving;
+    submit_and_hold([](struct superseded const*) {});  // superseded by mail: it is tried again once that is taken
+    return true;
 }
 
 void run::cancel_here(std::string by, std::string why)
@@ -76,6 +91,7 @@ void run::take_cancel(request const& r)
         ask();
         return submit();
     }
+    pausing_ = false;
     withdraw({{}, [this, r, ask] {
                   ask();
                   change(status_event::cancel, {}, "Cancel was taken" + (r.by.empty() ? std::string(".") : ": asked for by " + r.by + "."));

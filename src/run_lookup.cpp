@@ -56,7 +56,10 @@ run::found run::find(scope& s, completion& c, position const& at, expectation co
     bool const its_turn = recorded.its_turn && !healing_;
     if (entries.empty()) {
         if (!its_turn) return park(s, c, at, op), found::stopped;
-        if (!is_cancel_wanted(s.in_branch()) || !reachable) return found::nothing;
+        if (!is_cancel_wanted(s.in_branch()) || !reachable) {
+            if (pausing_) return park(s, c, at, op), found::stopped;
+            return found::nothing;
+        }
         if (!go_live()) return found::stopped;
         deliver_cancel(s.in_branch(), at, wanted.name, op);
         submit();

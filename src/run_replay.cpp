@@ -22,7 +22,9 @@ bool run::advance()
 {
     if (parked_.empty() || healing_ || stopping_ || phase_ != phase::live) return false;
     auto turn = parked_.begin();  // the history is over: in the order they were asked for
-    if (auto const* next = history_.next_outcome()) {
+    auto const* next = history_.next_outcome();
+    if (!next && pausing_) return false;
+    if (next) {
         auto const there = parked_at_.find(next->path);
         if (there == parked_at_.end()) {
             not_asked_for(*next);

@@ -45,6 +45,7 @@ bool step_machine::begin()
 {
     record_.outcome = nullptr;  // what it points at may go
     if (run_.is_cancel_wanted(branch_) && !shielded_) {
+        if (record_.open_intervention && run_.known(record_.open_intervention->waitpoint)) run_.take(record_.open_intervention->waitpoint);
         cancel();
     } else if (record_.open_intervention) {
         asked_ = record_.open_intervention;

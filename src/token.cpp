@@ -219,6 +219,8 @@ public:
         return over_ ? std::nullopt : std::optional(on_.waitpoint);
     }
     bool leaves_open() const override { return !on_.made_here; }
+    /// Its own time limit stands in no row.
+    bool keeps_frame() const override { return !token_ends_ && due_at_ != never; }
     void cancel() override
     {
         if (over_) return;

@@ -140,7 +140,9 @@ public:
 
     /// Requests to a run (P4). unknown_run.
     request_fate cancel(run_id run, std::string_view why = {}, std::string_view by = {});
-    /// Tries a held run again. usage: it is not held.
+    /// Lets it stand still: what runs may return, nothing new begins, its frame and owner go. `resume` lets it go on.
+    request_fate pause(run_id run, std::string_view why = {}, std::string_view by = {});
+    /// Tries a held run again, lets a paused one go on. usage: it is neither.
     request_fate resume(run_id run, std::string_view why = {}, std::string_view by = {});
 
     store& data() noexcept;

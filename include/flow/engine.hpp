@@ -38,6 +38,11 @@ struct engine_options {
     effect default_effect = effect::non_replayable;
     /// Sleeps longer than this stand on a waitpoint and cost nothing while they last.
     duration suspend_threshold = std::chrono::seconds{5};
+    /// A run that has waited for so long leaves memory, its ownership given back; it comes back by replay when its wait is over. Zero:
+    /// at once.
+    duration evict_after = std::chrono::seconds{5};
+    /// Waiting runs kept in memory at most; beyond it those that have waited longest leave at once.
+    std::size_t most_waiting = 10'000;
     /// A step still running after this long gets an entry, so that `flow show` can tell.
     duration announce_after = std::chrono::seconds{1};
     /// Attempt time limit of steps that give none. Zero: none.

@@ -27,6 +27,13 @@ struct start_options {
     std::string_view tenant{};
     /// For finding runs again; free text.
     std::string_view tags{};
+    /// The run is not begun before so long from now.
+    duration delay{};
+    /// Of runs that stand in the queue, those with the highest are taken first; among equals the oldest.
+    std::int32_t priority = 0;
+    /// For a start by name: the version to run. 0: the newest that an engine has registered; 1 from a client. Starting again under a key
+    /// compares it only if it is given.
+    flow::version version{0};
     /// Who starts it, for the journal. Empty: the engine's or client's own name.
     std::string_view by{};
     std::string_view why{};

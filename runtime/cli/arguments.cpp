@@ -77,6 +77,10 @@ public:
         named(cancel, "RUN");
         changes(cancel);
 
+        auto& pause = add(verb::pause, "pause", "Let a run stand still: what runs may return, nothing new begins");
+        named(pause, "RUN");
+        changes(pause);
+
         auto& resume = add(verb::resume, "resume", "Let a held or paused run go on");
         named(resume, "RUN");
         changes(resume);

@@ -10,7 +10,7 @@
 
 namespace flow::cli {
 
-enum class verb { runs, show, journal, tokens, complete, decide, cancel, resume };
+enum class verb { runs, show, journal, tokens, complete, decide, cancel, pause, resume };
 
 struct arguments {
     verb what{};

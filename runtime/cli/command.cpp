@@ -102,6 +102,7 @@ void carry_out(session const& s)
     case verb::complete: return complete_token(s);
     case verb::decide: return decide_intervention(s);
     case verb::cancel: return cancel_run(s);
+    case verb::pause: return pause_run(s);
     case verb::resume: return resume_run(s);
     }
 }

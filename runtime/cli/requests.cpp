@@ -1,4 +1,4 @@
-// flow cancel, flow resume
+// flow cancel, flow pause, flow resume
 #include <ostream>
 
 #include "runtime/cli/find.hpp"
@@ -12,6 +12,7 @@ namespace {
 
 std::string taken_text(request_kind kind, run_row const& row)
 {
+    if (kind == request_kind::pause) return "taken: it stands still until it is resumed";
     if (kind == request_kind::resume) return "taken: the next engine that has registered its workflow goes on with it";
     // Never claimed: there was nothing to clean up.
     if (row.epoch == epoch_no{}) return "taken: it had not begun and is cancelled";
@@ -31,8 +32,9 @@ void ask(session const& s, request_kind kind)
 {
     auto const& asked = s.asked;
     auto const run = find_run(s, asked.which);
-    auto const fate =
-        kind == request_kind::cancel ? s.on.cancel(run, asked.why, asked.by) : s.on.resume(run, asked.why, asked.by);
+    auto const fate = kind == request_kind::cancel  ? s.on.cancel(run, asked.why, asked.by)
+                      : kind == request_kind::pause ? s.on.pause(run, asked.why, asked.by)
+                                                    : s.on.resume(run, asked.why, asked.by);
     auto const row = s.on.data().run(run).value().value();
     auto const status = std::string(to_string(row.status.run));
     if (fate == request_fate::ended_before)
@@ -45,13 +47,15 @@ void ask(session const& s, request_kind kind)
         o.text("run", to_string(run)).text("request", to_string(kind)).text("fate", to_string(fate));
         return s.print_json(o.text("status", status).text("text", text).str());
     }
-    s.io.out << (kind == request_kind::cancel ? "Cancel" : "Resume") << " of run " << to_string(run) << ": " << shown(text)
+    auto const what = kind == request_kind::cancel ? "Cancel" : kind == request_kind::pause ? "Pause" : "Resume";
+    s.io.out << what << " of run " << to_string(run) << ": " << shown(text)
              << ".\n";
 }
 
 }  // namespace
 
 void cancel_run(session const& s) { ask(s, request_kind::cancel); }
+void pause_run(session const& s) { ask(s, request_kind::pause); }
 void resume_run(session const& s) { ask(s, request_kind::resume); }
 
 }  // namespace flow::cli

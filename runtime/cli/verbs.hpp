@@ -27,6 +27,7 @@ void list_tokens(session const& s);
 void complete_token(session const& s);
 void decide_intervention(session const& s);
 void cancel_run(session const& s);
+void pause_run(session const& s);
 void resume_run(session const& s);
 
 }  // namespace flow::cli

@@ -35,7 +35,7 @@ store& client::data() noexcept { return *core_->data; }
 
 any_run_handle client::start(std::string_view workflow, args const& arguments, start_options o)
 {
-    return core_->start({std::string(workflow), 1}, detail::compact_json(arguments.text()).value(), arguments.shape(), o);
+    return core_->start({std::string(workflow), std::max(o.version.number, 1u)}, detail::compact_json(arguments.text()).value(), arguments.shape(), o);
 }
 
 any_run_handle client::find(run_id id)
@@ -243,6 +243,11 @@ request_fate ask(detail::client_core& core, run_id run, request_kind kind, std::
 request_fate client::cancel(run_id run, std::string_view why, std::string_view by)
 {
     return ask(*core_, run, request_kind::cancel, why, by);
+}
+
+request_fate client::pause(run_id run, std::string_view why, std::string_view by)
+{
+    return ask(*core_, run, request_kind::pause, why, by);
 }
 
 request_fate client::resume(run_id run, std::string_view why, std::string_view by)

@@ -98,6 +98,10 @@ any_run_handle client_core::start(workflow_version const& w, std::string argumen
     n.by = o.by.empty() ? by : std::string(o.by);
     n.why = o.why;
     n.at = clock_->now();
+    n.priority = o.priority;
+    n.version_given = o.version.number != 0;
+    if (o.delay > duration::max() - n.at.time_since_epoch()) throw error(errc::bad_argument, "a start cannot be delayed beyond the calendar");
+    if (o.delay > duration::zero()) n.due_at = n.at + o.delay;
     auto const s = insist([&] { return data->start(n); }).value();
     if (s.answer == start_answer::conflict)
         throw error(errc::start_conflict, "key \"" + printable(o.idempotency_key, 200) + "\" belongs to run " + to_string(s.id) +

@@ -80,15 +80,16 @@ workflow_version engine_core::registered(workflow_functions const& f) const
     return at->second;
 }
 
-std::pair<workflow_version, workflow_functions const*> engine_core::newest(std::string_view name) const
+std::pair<workflow_version, workflow_functions const*> engine_core::find(std::string_view name, std::uint32_t version) const
 {
     std::lock_guard const lock(guard_);
     std::string known;
     for (auto at = workflows_.rbegin(); at != workflows_.rend(); ++at) {
-        if (at->first.workflow == name) return {at->first, at->second.functions};
-        known += (known.empty() ? "" : ", ") + at->first.workflow;
+        if (at->first.workflow == name && (version == 0 || at->first.version == version)) return {at->first, at->second.functions};
+        known += (known.empty() ? "" : ", ") + at->first.workflow + (version == 0 ? "" : " " + std::to_string(at->first.version));
     }
-    throw error(errc::unknown_workflow, "no workflow \"" + printable(name, 256) + "\" is registered with this engine; there " +
+    throw error(errc::unknown_workflow, "no workflow \"" + printable(name, 256) + "\"" +
+                                            (version == 0 ? "" : " version " + std::to_string(version)) + " is registered with this engine; there " +
                                             (known.empty() ? std::string("are none yet") : "is: " + known));
 }
 
@@ -138,6 +139,44 @@ void engine_core::run_is_over(driver& d)
     suspect_passed(d.id());
     if (ended) shared_->run_ended();
     something_ended();
+}
+
+void engine_core::run_waits(run_id id, bool waits)
+{
+    std::lock_guard const lock(guard_);
+    if (auto const at = waiting_since_.find(id); at != waiting_since_.end()) {
+        waiting_longest_.erase({at->second, id});
+        waiting_since_.erase(at);
+    }
+    if (!waits) return;
+    auto const now = clock().steady();
+    waiting_since_.emplace(id, now);
+    waiting_longest_.emplace(now, id);
+}
+
+void engine_core::evict_waiting()
+{
+    std::vector<std::shared_ptr<driver>> out;
+    {
+        std::lock_guard const lock(guard_);
+        auto const now = clock().steady();
+        while (!waiting_longest_.empty()) {
+            auto const [since, id] = *waiting_longest_.begin();
+            if (now - since < options_.evict_after && waiting_longest_.size() <= options_.most_waiting) break;
+            waiting_longest_.erase(waiting_longest_.begin());
+            waiting_since_.erase(id);
+            if (auto const at = drivers_.find(id); at != drivers_.end()) out.push_back(at->second);
+        }
+    }
+    for (auto const& d : out) d->post([](run& r) { r.evict(); });
+}
+
+duration engine_core::until_next_eviction() const
+{
+    std::lock_guard const lock(guard_);
+    if (waiting_longest_.empty()) return duration::max();
+    if (waiting_longest_.size() > options_.most_waiting) return duration::zero();
+    return std::max(duration::zero(), options_.evict_after - (clock().steady() - waiting_longest_.begin()->first));
 }
 
 void engine_core::quarantine(run_id id, error const& why)
@@ -207,7 +246,7 @@ poll_result engine_core::poll(std::chrono::microseconds budget)
             break;
         }
     }
-    result.next_due = clocks.until_next();
+    result.next_due = std::min(clocks.until_next(), until_next_eviction());
     if (store_due_ != never) result.next_due = std::min(result.next_due, std::max(duration::zero(), store_due_ - clock().now()));
     if (journal.has_work()) result.next_due = std::min<duration>(result.next_due, std::chrono::milliseconds{10});
     return result;

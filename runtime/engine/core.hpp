@@ -34,7 +34,8 @@ public:
     void add(std::string_view name, workflow_options o, workflow_functions const& f);
     /// The name and version a function was registered under. Throws flow::error(unknown_workflow).
     workflow_version registered(workflow_functions const& f) const;
-    std::pair<workflow_version, workflow_functions const*> newest(std::string_view name) const;
+    /// Version 0: the newest. Throws flow::error(unknown_workflow).
+    std::pair<workflow_version, workflow_functions const*> find(std::string_view name, std::uint32_t version) const;
     any_run_handle start(workflow_version const& w, std::string arguments, std::string_view shape, start_options const& o);
 
     poll_result poll(std::chrono::microseconds budget);
@@ -54,6 +55,7 @@ public:
     void log(log_level level, std::string const& text) const { shared_->log(level, text); }
     async_executor& coroutines();
     void run_is_over(driver& d);
+    void run_waits(run_id id, bool waits);  ///< it could leave memory; it could no longer
     /// Holds a run whose groups the store refuses for good, from what is stored of it (P9).
     void quarantine(run_id id, error const& why);
     void something_ended();  ///< a function returned, a run ended: whoever waits looks again
@@ -76,6 +78,8 @@ private:
     void enter(claimed const& c);
     void begin(std::shared_ptr<driver> const& d, workflow_functions const& functions, stored_arguments arguments);
     void retry_held();
+    void evict_waiting();
+    duration until_next_eviction() const;
     /// The whole list, page by page.
     outcome<std::vector<run_row>> all_runs(run_filter which);
     void next_suspect();
@@ -94,6 +98,8 @@ private:
     std::map<run_id, std::shared_ptr<driver>> drivers_;
     std::vector<std::shared_ptr<driver>> leaving_;  ///< over; destroyed by the service, not on their own strand
     std::set<workflow_version> held_to_retry_;
+    std::map<run_id, duration> waiting_since_;  ///< steady; of runs that could leave memory
+    std::set<std::pair<duration, run_id>> waiting_longest_;
 
     // One after another, so that only the run that ends its process is found out (P31).
     std::deque<std::pair<run_id, std::function<void()>>> suspects_;

@@ -78,6 +78,8 @@ void driver::settle()
     bool const idle = run_->is_idle();
     if (idle != idle_.exchange(idle)) engine_.something_ended();
     if (!gone_ && run_->now_in() == run::phase::over) gone_ = true;
+    bool const waits = !gone_ && run_->can_leave();
+    if (waits != std::exchange(waits_, waits)) engine_.run_waits(id_, waits);
     if (gone_ && idle && !reported_) {
         reported_ = true;
         engine_.run_is_over(*this);

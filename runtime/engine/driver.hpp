@@ -82,6 +82,7 @@ private:
     bool gave_ = false;      ///< groups to the journal writer since the burst began
     bool gone_ = false;      ///< fenced or over: what still comes is dropped
     bool reported_ = false;  ///< the engine knows
+    bool waits_ = false;     ///< told the engine so
     std::unique_ptr<run> run_;
 };
 

@@ -51,7 +51,7 @@ any_run_handle engine::start_encoded(detail::workflow_functions const& functions
 
 any_run_handle engine::start(std::string_view workflow, args const& arguments, start_options o)
 {
-    auto const [w, functions] = engine_->newest(workflow);
+    auto const [w, functions] = engine_->find(workflow, o.version.number);
     auto text = detail::compact_json(arguments.text()).value();
     if (auto const ok = detail::check_shape(text, functions->arguments_shape(), false); !ok)
         throw error(errc::bad_argument, "workflow \"" + w.workflow + "\" takes " + std::string(functions->arguments_shape()) +

@@ -54,6 +54,7 @@ void engine_core::look_around(bool everything)
         gone.swap(leaving_);
     }
     for (auto const& d : gone) d->take_down();
+    evict_waiting();
     if (!changed && !due && !round) return;
 
     if (changed) deliver_notices();
@@ -161,7 +162,9 @@ void engine_core::enter(claimed const& c)
     auto d = std::make_shared<driver>(*this, **std::move(loaded), w.settings);
     {
         std::lock_guard const lock(guard_);
-        drivers_[c.row.id] = d;
+        auto& driven = drivers_[c.row.id];
+        if (driven) leaving_.push_back(std::move(driven));  // evicted, and called back before it has heard of it
+        driven = d;
     }
     // Between two lives of a process that dies again and again one cannot tell which of its runs kills it: from the second
     // recovery on they go one at a time.

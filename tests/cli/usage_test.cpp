@@ -66,7 +66,7 @@ TEST_CASE("help is printed with exit code 0 and lists every verb", "[cli]")
     flow::client client(place.store, "test");
     auto const r = call(client, {"--help"});
     CHECK(r.code == 0);
-    for (auto const* verb : {"runs", "show", "journal", "tokens", "complete", "decide", "cancel", "resume"})
+    for (auto const* verb : {"runs", "show", "journal", "tokens", "complete", "decide", "cancel", "pause", "resume"})
         CHECK_THAT(r.out, Contains(verb));
     CHECK_THAT(call(client, {"decide", "--help"}).out,
                Contains("INTERVENTION CHOICE") && Contains("--output JSON") && Contains("--why"));
@@ -78,7 +78,7 @@ TEMPLATE_LIST_TEST_CASE("an unknown run ends every verb that names one with 1", 
     flow::client client(place.store, "test");
     for (std::string const run : {"0190f5c0-0000-7000-8000-000000000000", "0190", "key:none", "no such", ""}) {
         INFO(run);
-        for (std::string const verb : {"show", "journal", "cancel", "resume"}) {
+        for (std::string const verb : {"show", "journal", "cancel", "pause", "resume"}) {
             auto const r = call(client, {verb, run, "--json"});
             CHECK(r.code == 1);
             CHECK(r.json().at("error").at("name").as_string() == "unknown_run");

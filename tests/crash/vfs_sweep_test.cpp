@@ -11,6 +11,14 @@ using namespace flow::test;
 
 namespace {
 
+/// Waiting runs stay in memory: what leaving it writes is swept by the store's own writes (store_sweep_test).
+flow::engine_options in_memory()
+{
+    flow::engine_options o;
+    o.evict_after = std::chrono::hours{24 * 365};
+    return o;
+}
+
 flow::store_ptr open(temp_dir const& dir, fault_vfs const& vfs)
 {
     flow::sqlite_options o;
@@ -28,7 +36,7 @@ void sweep(fault_vfs::what fault)
         std::vector<std::string> ledger;
         {
             auto const store = open(dir, vfs);
-            world w(store, add_everything);
+            world w(store, add_everything, in_memory());
             vfs.plan(n, fault);
             bool const ended = run_everything(w);
             more = vfs.operations() >= n;
@@ -39,7 +47,7 @@ void sweep(fault_vfs::what fault)
         vfs.heal();
         auto const again = open(dir, vfs);
         auto const settled = settled_effects(*again);
-        world next(again, add_everything);
+        world next(again, add_everything, in_memory());
         for (auto const& line : ledger) outside().note(line);
         std::map<std::string, int> before;
         for (auto const& [name, _] : settled) before[name] = outside().count(name);

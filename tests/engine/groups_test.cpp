@@ -72,7 +72,13 @@ flow::workflow<std::string> settled()
     co_return std::to_string(a.value()) + " " + b.error().message();
 }
 
+/// In a branch that is alive: a frame that leaves memory does not count.
 int running = 0, most = 0;
+struct busy {
+    busy() { most = std::max(most, ++running); }
+    busy(busy const&) = delete;
+    ~busy() { --running; }
+};
 
 flow::workflow<int> each(int count, int at_once)
 {
@@ -81,9 +87,8 @@ flow::workflow<int> each(int count, int at_once)
     auto const squares = co_await flow::for_each(
         numbers,
         [&](int n) -> flow::workflow<int> {
-            most = std::max(most, ++running);
+            busy const b;
             co_await flow::sleep_for(std::chrono::minutes{n % 3});
-            --running;
             co_return n * n;
         },
         {.concurrency = static_cast<std::size_t>(at_once)});
@@ -231,11 +236,7 @@ TEMPLATE_LIST_TEST_CASE("for_each keeps to its concurrency and gives results in 
     auto const id = w.engine().start<each>(20, 4).id();
     w.pass(2min);
     CHECK(most == 4);
-    bool const restarted = GENERATE(false, true);
-    if (restarted) {
-        running = 0;
-        w.restart();
-    }
+    if (GENERATE(false, true)) w.restart();
     w.pass(1h);
     CHECK(most == 4);
     CHECK(w.engine().find(id).end().result == "2470");

@@ -155,3 +155,70 @@ TEST_CASE("RG-01 everything is driven by poll, and no thread is made", "[engine]
         }(),
         Catch::Contains("threads = 0"));
 }
+
+namespace {
+
+flow::workflow<std::string> greets_1()
+{
+    auto const name = co_await flow::wait_for_token<std::string>("name");
+    co_return "hello " + name;
+}
+flow::workflow<std::string> greets_2()
+{
+    auto const polite = co_await flow::step("look up", flow::replayable, [] { return std::string("good day "); });
+    auto const name = co_await flow::wait_for_token<std::string>("name");
+    co_return polite + name;
+}
+flow::workflow<int> notes(std::string what)
+{
+    co_await flow::step("note", flow::idempotent, [&] { outside().note(what); });
+    co_return 1;
+}
+
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("two versions stand side by side: a run keeps the one it began with, a new one takes the newest", "[engine]", every_store)
+{
+    TestType place;
+    world w(place.store, [](flow::engine& e) { e.add<greets_1>("greets"); });
+    auto const old = w.engine().start<greets_1>().id();
+    w.pass(1h);
+    w.restart(nullptr, [](flow::engine& e) {
+        e.add<greets_1>("greets");
+        e.add<greets_2>("greets", flow::version{2});
+    });
+    w.settle();
+    auto const fresh = w.engine().start("greets", flow::args()).id();
+    auto const asked = w.engine().start("greets", flow::args(), {.version = flow::version{1}}).id();
+    CHECK_THROWS_WITH(w.engine().start("greets", flow::args(), {.version = flow::version{7}}), Catch::Contains("version 7"));
+    w.settle();
+    CHECK(w.view(fresh).row.version == 2);
+    for (auto const id : {old, fresh, asked}) w.engine().complete_json(w.view(id).open.at(0).row.id, R"("Ada")");
+    w.settle();
+    CHECK(w.engine().find(old).end().result == R"("hello Ada")");
+    CHECK(w.engine().find(asked).end().result == R"("hello Ada")");
+    CHECK(w.engine().find(fresh).end().result == R"("good day Ada")");
+}
+
+TEMPLATE_LIST_TEST_CASE("TD-40 a delayed start begins at its time, also when no engine ran then; priority goes before age", "[engine]", every_store)
+{
+    TestType place;
+    world w(place.store, [](flow::engine& e) { e.add<notes>("notes"); });
+    auto const later = w.engine().start<notes>("later", {.delay = 1h});
+    w.pass(59min);
+    CHECK(later.status().execution == flow::execution_status::delayed);
+    CHECK(w.view(later.id()).doing == "It waits for its start time.");
+    if (GENERATE(false, true)) {
+        w.stop();
+        w.clock().advance(2min);
+        w.restart();
+    }
+    w.pass(1min);
+    CHECK(outside().count("later") == 1);
+    w.stop();
+    flow::client client(place.again());
+    for (int priority : {0, 5, 1, 5}) client.start("notes", flow::args(std::to_string(priority)), {.priority = priority});
+    w.restart();
+    w.settle();
+    CHECK(outside().all() == std::vector<std::string>{"later", "5", "5", "1", "0"});
+}
