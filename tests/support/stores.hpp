@@ -10,6 +10,9 @@
 
 #include "flow/stores.hpp"
 #include "support/temp_dir.hpp"
+#if FLOW_POSTGRES
+#include "support/postgres.hpp"
+#endif
 
 namespace flow::test {
 
@@ -47,6 +50,28 @@ public:
     store_ptr const store;
 };
 
+#if FLOW_POSTGRES
+/// Each in a schema of its own, on the server that FLOW_TEST_POSTGRES names.
+class postgres_stores {
+public:
+    explicit postgres_stores(flow::probe probe = {}) : store(again(std::move(probe))) {}
+
+    /// Another store object on the same schema, as another process would have.
+    store_ptr again(flow::probe probe = {}) const { return postgres_store(schema_.name(), dir_.file("store.key"), std::move(probe)); }
+
+    static constexpr bool on_disk = false;  // no file that a test could look into
+
+private:
+    temp_dir dir_;
+    postgres_schema schema_;
+
+public:
+    store_ptr const store;
+};
+
+using every_store = std::tuple<memory_stores, sqlite_stores, postgres_stores>;
+#else
 using every_store = std::tuple<memory_stores, sqlite_stores>;
+#endif
 
 }  // namespace flow::test

@@ -2,8 +2,8 @@
 
 #include <sqlite3.h>
 
+#include "runtime/store/key_file.hpp"
 #include "runtime/store/sqlite/errors.hpp"
-#include "runtime/store/sqlite/key.hpp"
 #include "runtime/store/sqlite/schema.hpp"
 
 namespace flow::sqlite_detail {
@@ -36,7 +36,7 @@ database::database(std::string file, sqlite_options const& options) : file_(std:
             connection first(file_, flags, options_.vfs);
             first.leave_untouched();
             first.busy_timeout(options_.busy_timeout);
-            prepare_schema(first, file_, &make_key, options_.key_file, deadline);
+            prepare_schema(first, file_, &store_detail::make_key, options_.key_file, deadline);
         }
         writer_ = open(true);
         if (writer_->read_only())

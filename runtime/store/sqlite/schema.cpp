@@ -2,13 +2,12 @@
 
 #include <array>
 #include <fstream>
-#include <set>
 #include <thread>
 
 #include <sqlite3.h>
 
-#include "flow/status.hpp"
 #include "runtime/store/sqlite/errors.hpp"
+#include "runtime/store/status_check.hpp"
 
 namespace flow::sqlite_detail {
 
@@ -104,24 +103,6 @@ create table children(
 create unique index children_child on children(child);
 )sql";
 
-/// The pairs of statuses that the tables of status.hpp can reach, as a CHECK.
-std::string status_check()
-{
-    std::set<std::pair<int, int>> reached{{0, 0}};
-    auto const number = [](auto s) { return static_cast<int>(s); };
-    for (std::size_t before = 0; before != reached.size();) {
-        before = reached.size();
-        for (auto const& [e, r] : std::set(reached))
-            for (auto const& te : execution_transitions)
-                for (auto const& tr : run_transitions)
-                    if (number(te.from) == e && number(tr.from) == r && te.on == tr.on && (te.actors & tr.actors))
-                        reached.emplace(number(te.to), number(tr.to));
-    }
-    std::string list;
-    for (auto const& [e, r] : reached) list += (list.empty() ? "" : ",") + std::to_string(e * 100 + r);
-    return "check(execution * 100 + status in (" + list + "))";
-}
-
 std::int64_t big_endian(unsigned char const* p)
 {
     return (std::int64_t{p[0]} << 24) | (std::int64_t{p[1]} << 16) | (std::int64_t{p[2]} << 8) | std::int64_t{p[3]};
@@ -178,7 +159,7 @@ void make(connection& c, digest const& key_fingerprint)
 {
     std::string sql = tables;
     constexpr std::string_view mark = "@STATUS_CHECK@";
-    sql.replace(sql.find(mark), mark.size(), status_check());
+    sql.replace(sql.find(mark), mark.size(), store_detail::status_check());
     c.run(sql);
     c.run("pragma application_id = " + std::to_string(application_id));
     c.run("pragma user_version = " + std::to_string(schema_version));

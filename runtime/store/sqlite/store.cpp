@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "runtime/store/sqlite/key.hpp"
+#include "runtime/store/key_file.hpp"
 #include "runtime/store/sqlite/sqlite_store.hpp"
 
 namespace flow {
@@ -73,9 +73,9 @@ outcome<std::string> sqlite_store::secret_of(waitpoint_id id)
         });
         if (!read) return read.error();
         try {
-            key_ = read_key(key_file_, expected);
-        } catch (refusal const& r) {
-            return error(r.code, r.what());
+            key_ = store_detail::read_key(key_file_, expected);
+        } catch (error const& e) {
+            return e;
         }
     }
     return store_detail::secret_of(*key_, id);

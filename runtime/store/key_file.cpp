@@ -1,4 +1,4 @@
-#include "runtime/store/sqlite/key.hpp"
+#include "runtime/store/key_file.hpp"
 
 #include <cerrno>
 #include <cstring>
@@ -7,23 +7,23 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "runtime/store/sqlite/connection.hpp"
+#include "flow/error.hpp"
 
-namespace flow::sqlite_detail {
+namespace flow::store_detail {
 
 namespace {
 
 [[noreturn]] void fail(std::string const& key_file, std::string const& what)
 {
-    throw refusal(errc::store_key, "store key " + key_file + ": " + what);
+    throw error(errc::store_key, "store key " + key_file + ": " + what);
 }
 
-store_detail::store_key parse(std::string const& key_file)
+store_key parse(std::string const& key_file)
 {
     std::ifstream in(key_file, std::ios::binary);
     std::string line;
     if (!in || !std::getline(in, line)) fail(key_file, "is missing or cannot be read");
-    auto const key = store_detail::parse_key(line);
+    auto const key = parse_key(line);
     if (!key) fail(key_file, "does not hold 64 hexadecimal digits");
     return *key;
 }
@@ -48,19 +48,21 @@ digest make_key(std::string const& key_file)
     // tables, so one process of this name at a time.
     auto const draft = key_file + ".new";
     ::unlink(draft.c_str());
-    write_synced(draft, store_detail::to_hex(store_detail::random_key()) + "\n");
+    write_synced(draft, to_hex(random_key()) + "\n");
     int const linked = ::link(draft.c_str(), key_file.c_str());
     int const why = errno;
     ::unlink(draft.c_str());
     if (linked != 0 && why != EEXIST) fail(key_file, std::strerror(why));
-    return store_detail::fingerprint(parse(key_file));
+    return fingerprint(parse(key_file));
 }
 
-store_detail::store_key read_key(std::string const& key_file, digest const& expected)
+store_key read_key(std::string const& key_file) { return parse(key_file); }
+
+store_key read_key(std::string const& key_file, digest const& expected)
 {
     auto const key = parse(key_file);
-    if (store_detail::fingerprint(key) != expected) fail(key_file, "is another store's");
+    if (fingerprint(key) != expected) fail(key_file, "is another store's");
     return key;
 }
 
-}  // namespace flow::sqlite_detail
+}  // namespace flow::store_detail

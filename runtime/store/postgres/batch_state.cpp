@@ -1,0 +1,294 @@
+#include "runtime/store/postgres/batch_state.hpp"
+
+#include "runtime/store/postgres/rows.hpp"
+#include "src/plans.hpp"
+
+namespace flow::postgres_detail {
+
+namespace {
+
+bool ends(group const& g) { return g.change && is_terminal(g.change->status.run); }
+
+/// The waitpoint an effect speaks of, whoever made it.
+waitpoint_id const* spoken_of(row_effect const& e)
+{
+    if (auto const* x = std::get_if<add_edge>(&e)) return &x->waitpoint;
+    if (auto const* x = std::get_if<decide_waitpoint>(&e)) return &x->waitpoint;
+    if (auto const* x = std::get_if<leave_waitpoint>(&e)) return &x->waitpoint;
+    if (auto const* x = std::get_if<take_waitpoint>(&e)) return &x->waitpoint;
+    return nullptr;
+}
+
+template <class Range, class Each>
+params pairs(Range const& range, Each const& each)
+{
+    batch b(2);
+    for (auto const& x : range) each(b, x);
+    return b.arrays();
+}
+
+}  // namespace
+
+batch_state::batch_state(transaction& t, std::span<group const> groups) : c_(t.c)
+{
+    lock_and_read_runs(groups);
+    lock_and_read_waits(groups);
+    t.locked();
+    std::set<std::int64_t> with_edges, with_mail, decided;
+    for (auto const& g : groups) {
+        if (!g.effects.empty() || g.change) with_edges.insert(g.num);
+        if (g.change) with_mail.insert(g.num);
+        for (auto const& e : g.effects) {
+            if (std::holds_alternative<take_request>(e)) with_mail.insert(g.num);
+            if (auto const* d = std::get_if<decide_waitpoint>(&e))
+                if (auto const* w = waitpoint(d->waitpoint)) decided.insert(w->num);
+        }
+        if (ends(g))
+            for (auto const& [_, w] : waits_)
+                if (w.run == g.num) decided.insert(w.num);
+    }
+    if (!with_edges.empty()) read_edges(with_edges, decided);
+    if (!with_mail.empty()) read_mail(with_mail);
+}
+
+void batch_state::lock_and_read_runs(std::span<group const> groups)
+{
+    std::set<std::int64_t> nums;
+    for (auto const& g : groups) nums.insert(g.num);
+    auto const list = number_list(nums);
+    // Whoever only appends could do with FOR SHARE. But nobody else ever wants less of these rows, and one pass by number takes one
+    // mode. The reading is a statement of its own, in the same message.
+    auto r = c_.simple("select 1 from runs where num in (" + list + ") order by num for no key update;" +
+                       select_runs_and_last("runs r where r.num in (" + list + ")"));
+    while (r.step()) {
+        run_state s;
+        s.row = read_run(r);
+        s.last = as<seq_no>(r.number(last_seq_column));
+        runs_.emplace(s.row.num, std::move(s));
+    }
+}
+
+void batch_state::lock_and_read_waits(std::span<group const> groups)
+{
+    std::set<waitpoint_id> ids;
+    std::set<std::int64_t> ending;
+    bool decides = false;
+    for (auto const& g : groups) {
+        if (ends(g)) ending.insert(g.num);
+        for (auto const& e : g.effects) {
+            if (auto const* id = spoken_of(e)) ids.insert(*id);
+            decides = decides || std::holds_alternative<decide_waitpoint>(e);
+        }
+    }
+    if (ids.empty() && ending.empty()) return;
+    std::string which;
+    for (auto const& id : ids) which += (which.empty() ? "w.id in ('" : ",'") + to_string(id) + "'";
+    if (!which.empty()) which += ")";
+    if (!ending.empty()) which += (which.empty() ? "" : " or ") + ("w.run in (" + number_list(ending) + ") and w.status = 0");
+    // What waits or leaves holds off whoever decides; what decides holds off everybody.
+    auto const mode = decides || !ending.empty() ? " for no key update of w;" : " for share of w;";
+    auto r = c_.simple("select 1 from waitpoints w where " + which + " order by w.num" + mode +
+                       select_waitpoints("waitpoints w join runs o on o.num = w.run where " + which));
+    std::map<run_id, std::int64_t> nums;
+    for (auto const& [num, s] : runs_) nums.emplace(s.row.id, num);
+    while (r.step()) {
+        wait_state w;
+        w.num = waitpoint_num(r);
+        w.row = read_waitpoint(r);
+        if (auto const it = nums.find(w.row.run); it != nums.end()) w.run = it->second;
+        waits_.emplace(w.row.id, std::move(w));
+    }
+}
+
+void batch_state::read_edges(std::set<std::int64_t> const& runs, std::set<std::int64_t> const& waitpoints)
+{
+    auto r = c_.simple("select e.run, w.id, w.status <> 0 from edges e join waitpoints w on w.num = e.waitpoint where e.run in (" +
+                       number_list(runs) + ")" + (waitpoints.empty() ? "" : " or e.waitpoint in (" + number_list(waitpoints) + ")"));
+    while (r.step()) {
+        waitpoint_id const id{r.id(1)};
+        edges_.emplace(link{r.number(0), id}, r.flag(2));
+        waiters_[id].insert(r.number(0));
+    }
+}
+
+void batch_state::read_mail(std::set<std::int64_t> const& runs)
+{
+    auto r = c_.simple("select run, id from requests where fate = 0 and run in (" + number_list(runs) + ")");
+    while (r.step()) mail_[r.number(0)].insert({r.id(1)});
+}
+
+run_state* batch_state::run(std::int64_t num)
+{
+    auto const it = runs_.find(num);
+    return it == runs_.end() ? nullptr : &it->second;
+}
+
+wait_state* batch_state::waitpoint(waitpoint_id id)
+{
+    auto const it = waits_.find(id);
+    return it == waits_.end() ? nullptr : &it->second;
+}
+
+bool batch_state::landed(group const& g)
+{
+    std::vector<std::pair<epoch_no, std::uint64_t>> stored;
+    auto r = c_.run("select epoch, checksum from journal where run = $1 and seq > $2 order by seq limit $3",
+                    params{} << g.num << number(g.after) << static_cast<std::int64_t>(g.entries.size()));
+    while (r.step()) stored.emplace_back(as<epoch_no>(r.number(0)), static_cast<std::uint64_t>(r.number(1)));
+    while (stored.size() < g.entries.size()) {
+        auto const seq = seq_no{static_cast<std::int64_t>(g.after) + static_cast<std::int64_t>(stored.size()) + 1};
+        auto const it = appended_.find({g.num, seq});
+        if (it == appended_.end()) return false;
+        stored.emplace_back(it->second->epoch, it->second->checksum);
+    }
+    for (std::size_t i = 0; i < g.entries.size(); ++i)
+        if (stored[i] != std::pair(g.entries[i].epoch, g.entries[i].checksum)) return false;
+    return true;
+}
+
+void batch_state::append(group const& g)
+{
+    for (auto const& e : g.entries) {
+        entries_.emplace_back(g.num, &e);
+        appended_.emplace(std::pair(g.num, e.seq), &e);
+    }
+    auto& run = runs_.at(g.num);
+    run.last = g.entries.back().seq;
+    writers_.insert(run.row.owner);
+}
+
+bool batch_state::make(std::int64_t run, waitpoint_row const& row)
+{
+    return waits_.emplace(row.id, wait_state{0, run, row, false}).second;
+}
+
+void batch_state::decide(wait_state& w, waitpoint_status fate, time_point at, std::int64_t except)
+{
+    if (w.row.status != waitpoint_status::pending) return;
+    w.row.status = fate;
+    w.row.completed_at = at;
+    w.changed = true;
+    for (auto const run : waiters_[w.row.id])
+        if (run != except) add_wake(run, w.row.id);
+}
+
+void batch_state::add_edge(std::int64_t run, flow::add_edge const& e)
+{
+    edges_[{run, e.waitpoint}] = false;
+    waiters_[e.waitpoint].insert(run);
+    new_edges_[{run, e.waitpoint}] = {e.path, e.place};
+}
+
+void batch_state::forget(std::int64_t run, waitpoint_id w)
+{
+    link const l{run, w};
+    edges_.erase(l);
+    waiters_[w].erase(run);
+    new_edges_.erase(l);
+    new_wakes_.erase(l);
+    gone_edges_.insert(l);
+    gone_wakes_.insert(l);
+}
+
+std::vector<waitpoint_id> batch_state::decided_for(std::int64_t run)
+{
+    std::vector<waitpoint_id> out;
+    for (auto it = edges_.lower_bound({run, {}}); it != edges_.end() && it->first.first == run; ++it) {
+        auto const* w = waitpoint(it->first.second);
+        if (it->second || (w && w->row.status != waitpoint_status::pending)) out.push_back(it->first.second);
+    }
+    return out;
+}
+
+bool batch_state::take_mail(std::int64_t run, request_id id, seq_no entry)
+{
+    if (mail_[run].erase(id) == 0) return false;
+    taken_.emplace_back(id, entry);
+    return true;
+}
+
+void batch_state::clear_up(std::int64_t run, time_point at)
+{
+    for (auto& [_, w] : waits_)
+        if (w.run == run) decide(w, waitpoint_status::withdrawn, at, run);
+    for (auto it = edges_.lower_bound({run, {}}); it != edges_.end() && it->first.first == run;) {
+        waiters_[it->first.second].erase(run);
+        new_edges_.erase(it->first);
+        it = edges_.erase(it);
+    }
+    std::erase_if(new_wakes_, [&](link const& l) { return l.first == run; });
+    mail_[run].clear();
+    runs_.at(run).ended = true;
+}
+
+void batch_state::write()
+{
+    std::vector<run_entry> entries;
+    for (auto const& [run, e] : entries_) entries.push_back({run, e});
+    insert_entries(c_, entries);
+    write_waits();
+    write_links();
+    write_mail();
+    std::vector<run_row> changed;
+    for (auto const& [_, s] : runs_)
+        if (s.changed) changed.push_back(s.row);
+    update_runs(c_, changed);
+    for (auto const& [run, p] : put_back_) put_payload_back(c_, run, p.seq, p.payload);
+}
+
+void batch_state::write_waits()
+{
+    std::vector<run_waitpoint> made;
+    batch decided(3);
+    for (auto const& [_, w] : waits_) {
+        if (w.num == 0) made.push_back({w.run, &w.row});
+        else if (w.changed) decided << w.num << number(w.row.status) << w.row.completed_at;
+    }
+    insert_waitpoints(c_, made);
+    if (!decided.empty())
+        c_.run("update waitpoints w set status = n.status, completed_at = n.at from unnest($1::bigint[], $2::smallint[], $3::bigint[])"
+               " n(num, status, at) where w.num = n.num",
+               decided.arrays());
+}
+
+void batch_state::write_links()
+{
+    auto const each = [](batch& b, link const& l) { b << l.first << l.second.value; };
+    for (auto const& [links, table] : {std::pair(&gone_edges_, "edges"), std::pair(&gone_wakes_, "wakes")})
+        if (!links->empty())
+            c_.run(std::string("delete from ") + table + " x using unnest($1::bigint[], $2::uuid[]) n(run, id), waitpoints w"
+                   " where w.id = n.id and x.run = n.run and x.waitpoint = w.num",
+                   pairs(*links, each));
+    std::set<std::int64_t> ended;
+    for (auto const& [num, s] : runs_)
+        if (s.ended) ended.insert(num);
+    if (auto const runs = number_list(ended); !runs.empty())
+        c_.simple("delete from edges where run in (" + runs + "); delete from wakes where run in (" + runs + ")");
+    if (!new_edges_.empty()) {
+        batch b(4);
+        for (auto const& [l, where] : new_edges_) b << l.first << l.second.value << std::string_view(where.first) << std::string_view(where.second);
+        c_.run("insert into edges(run, waitpoint, path, place) select n.run, w.num, n.path, n.place from unnest($1::bigint[], $2::uuid[],"
+               " $3::text[], $4::text[]) n(run, id, path, place) join waitpoints w on w.id = n.id",
+               b.arrays());
+    }
+    if (!new_wakes_.empty())
+        c_.run("insert into wakes(run, waitpoint) select n.run, w.num from unnest($1::bigint[], $2::uuid[]) n(run, id) join waitpoints w"
+               " on w.id = n.id",
+               pairs(new_wakes_, each));
+}
+
+void batch_state::write_mail()
+{
+    if (!taken_.empty())
+        c_.run("update requests q set fate = " + std::to_string(number(request_fate::taken)) +
+                   ", entry = n.entry from unnest($1::uuid[], $2::bigint[]) n(id, entry) where q.id = n.id",
+               pairs(taken_, [](batch& b, auto const& t) { b << t.first.value << number(t.second); }));
+    std::set<std::int64_t> ended;
+    for (auto const& [num, s] : runs_)
+        if (s.ended) ended.insert(num);
+    if (!ended.empty())
+        c_.simple("update requests set fate = " + std::to_string(number(request_fate::ended_before)) + " where fate = 0 and run in (" +
+                  number_list(ended) + ")");
+}
+
+}  // namespace flow::postgres_detail

@@ -1,0 +1,95 @@
+// What a batch of groups meets and changes, in memory: read once behind the locks, judged and changed group by group, written at the
+// end in a few statements. So a hundred groups cost as many messages to the server as one.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "flow/store.hpp"
+#include "runtime/store/postgres/database.hpp"
+
+namespace flow::postgres_detail {
+
+/// What has to be known of a run to judge its groups.
+struct run_state {
+    run_row row;
+    seq_no last = seq_no::none;
+    bool behind = false;  ///< a group of it was not applied: nor is what comes behind it
+    bool changed = false;
+    bool ended = false;
+};
+
+struct wait_state {
+    std::int64_t num = 0;  ///< 0: made by this batch
+    std::int64_t run = 0;
+    waitpoint_row row;
+    bool changed = false;
+};
+
+class batch_state {
+public:
+    /// Takes every lock the groups need, in one pass: runs, then waitpoints, each by number (P7). Then reads.
+    batch_state(transaction& t, std::span<group const> groups);
+
+    run_state* run(std::int64_t num);
+    wait_state* waitpoint(waitpoint_id id);
+
+    /// Are exactly these entries there already, before this batch or by it? (P8)
+    bool landed(group const& g);
+
+    // Changes, seen by the groups behind.
+    void append(group const& g);
+    /// False: its id is taken in this batch.
+    bool make(std::int64_t run, waitpoint_row const& row);
+    void decide(wait_state& w, waitpoint_status fate, time_point at, std::int64_t except);
+    bool has_edge(std::int64_t run, waitpoint_id w) const { return edges_.contains({run, w}); }
+    void add_edge(std::int64_t run, flow::add_edge const& e);
+    void add_wake(std::int64_t run, waitpoint_id w) { new_wakes_.insert({run, w}); }
+    /// Its edge and its wake row.
+    void forget(std::int64_t run, waitpoint_id w);
+    /// Waitpoints the run has edges to that are decided.
+    std::vector<waitpoint_id> decided_for(std::int64_t run);
+    std::set<request_id> const& mail(std::int64_t run) { return mail_[run]; }
+    /// False: it is not in the mailbox.
+    bool take_mail(std::int64_t run, request_id id, seq_no entry);
+    void put_back(std::int64_t run, flow::put_back const& what) { put_back_.emplace_back(run, what); }
+    /// What an end leaves of the run's waits and its mailbox (run_change).
+    void clear_up(std::int64_t run, time_point at);
+
+    /// Entries first.
+    void write();
+    /// Those whose runs were written.
+    std::set<owner_id> const& writers() const noexcept { return writers_; }
+
+private:
+    using link = std::pair<std::int64_t, waitpoint_id>;  ///< run and waitpoint
+
+    void lock_and_read_runs(std::span<group const> groups);
+    void lock_and_read_waits(std::span<group const> groups);
+    void read_edges(std::set<std::int64_t> const& runs, std::set<std::int64_t> const& waitpoints);
+    void read_mail(std::set<std::int64_t> const& runs);
+    void write_waits();
+    void write_links();
+    void write_mail();
+
+    connection& c_;
+    std::map<std::int64_t, run_state> runs_;
+    std::map<waitpoint_id, wait_state> waits_;
+    std::map<link, bool> edges_;  ///< those there are now; true: to what was decided before this batch
+    std::map<waitpoint_id, std::set<std::int64_t>> waiters_;
+    std::map<std::int64_t, std::set<request_id>> mail_;
+
+    std::map<std::pair<std::int64_t, seq_no>, journal_entry const*> appended_;
+    std::vector<std::pair<std::int64_t, journal_entry const*>> entries_;  ///< in order
+    std::set<link> gone_edges_, gone_wakes_, new_wakes_;
+    std::map<link, std::pair<std::string, std::string>> new_edges_;
+    std::vector<std::pair<request_id, seq_no>> taken_;
+    std::vector<std::pair<std::int64_t, flow::put_back>> put_back_;
+    std::set<owner_id> writers_;
+};
+
+}  // namespace flow::postgres_detail

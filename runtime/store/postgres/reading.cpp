@@ -1,0 +1,164 @@
+// load(): a run as its holder needs it; and what people look at.
+#include <algorithm>
+
+#include "runtime/store/id_range.hpp"
+#include "runtime/store/postgres/rows.hpp"
+#include "runtime/store/postgres/postgres_store.hpp"
+
+namespace flow::postgres_detail {
+
+namespace {
+
+std::int64_t capped(std::size_t limit) { return static_cast<std::int64_t>(std::min<std::size_t>(limit, 1'000'000'000)); }
+
+std::string blob_of(connection& c, digest const& hash)
+{
+    auto r = c.run("select payload from blobs where hash = $1", params{} << hash);
+    if (!r.step()) throw refusal(errc::store_corrupt, "there is no blob " + to_string(hash));
+    return r.bytes(0);
+}
+
+template <class T>
+outcome<T> finish(outcome<void> const& done, T& value)
+{
+    if (!done) return done.error();
+    return std::move(value);
+}
+
+}  // namespace
+
+outcome<std::optional<loaded_run>> postgres_store::load(run_id run)
+{
+    static auto const entries = select_journal("journal where run = $1 order by seq");
+    static auto const waits = select_waitpoints(
+        "waitpoints w join runs o on o.num = w.run where w.num in"
+        " (select waitpoint from edges where run = $1 union select num from waitpoints where run = $1 and status = 0)"
+        " order by w.num");
+    static auto const mail = select_requests("requests q join runs r on r.num = q.run where q.run = $1 and q.fate = 0 order by q.num");
+
+    std::optional<loaded_run> out;
+    auto const done = db_.read_moment([&](connection& c) {
+        out.reset();
+        auto row = find_run(c, run);
+        if (!row) return;
+        out.emplace();
+        out->row = std::move(*row);
+        auto const num = params{} << out->row.num;
+        out->entries = all<journal_entry>(c.run(entries, num), read_entry);
+        out->waitpoints = all<waitpoint_row>(c.run(waits, num), read_waitpoint);
+        out->mailbox = all<request>(c.run(mail, num), read_request);
+    });
+    return finish(done, out);
+}
+
+outcome<std::optional<run_row>> postgres_store::run(run_id id)
+{
+    std::optional<run_row> out;
+    auto const done = db_.read([&](connection& c) { out = find_run(c, id); });
+    return finish(done, out);
+}
+
+outcome<std::optional<run_row>> postgres_reader::run_by_key(std::string_view tenant, std::string_view key)
+{
+    std::optional<run_row> out;
+    auto const done = db_.read([&](connection& c) { out = find_key(c, tenant, key); });
+    return finish(done, out);
+}
+
+outcome<std::vector<run_row>> postgres_reader::runs_like(std::string_view prefix)
+{
+    // The range of ids that begin with these digits: the shortest and the longest way to go on.
+    static auto const sql = select_runs("runs r where r.id between $1 and $2 order by r.id limit 2");
+    std::vector<run_row> out;
+    auto const range = store_detail::id_range(prefix);
+    if (!range) return out;
+    auto const done = db_.read([&](connection& c) { out = all<run_row>(c.run(sql, params{} << range->first << range->second), read_run); });
+    return finish(done, out);
+}
+
+outcome<std::vector<run_row>> postgres_reader::runs(run_filter const& which)
+{
+    // One statement for every filter: an empty field compares with itself.
+    static auto const sql = select_runs(
+        "runs r where ($1::int < 0 or r.status = $1::int) and ($2 = '' or r.workflow = $2) and ($3 = '' or r.tenant = $3)"
+        " and r.created_at >= $4 and ($5::uuid is null or r.num < (select num from runs where id = $5::uuid))"
+        " and ($6::bigint = 0 or r.owner = $6::bigint) order by r.num desc limit $7");
+    std::vector<run_row> out;
+    auto const done = db_.read([&](connection& c) {
+        params p;
+        p << (which.status ? number(*which.status) : std::int64_t{-1}) << std::string_view(which.workflow)
+          << std::string_view(which.tenant) << which.since << (which.before ? std::optional(which.before->value) : std::nullopt)
+          << static_cast<std::int64_t>(which.owner.value_or(owner_id::nobody)) << capped(which.limit);
+        out = all<run_row>(c.run(sql, p), read_run);
+    });
+    return finish(done, out);
+}
+
+outcome<std::vector<journal_entry>> postgres_store::journal(run_id run, seq_no after, std::size_t limit)
+{
+    static auto const sql =
+        select_journal("journal where run = (select num from runs where id = $1) and seq > $2 order by seq limit $3");
+    std::vector<journal_entry> out;
+    auto const done = db_.read([&](connection& c) {
+        out = all<journal_entry>(c.run(sql, params{} << run.value << number(after) << capped(limit)), read_entry);
+    });
+    return finish(done, out);
+}
+
+outcome<std::string> postgres_store::load_blob(digest const& hash)
+{
+    std::string out;
+    auto const done = db_.read([&](connection& c) { out = blob_of(c, hash); });
+    return finish(done, out);
+}
+
+outcome<std::optional<waitpoint_row>> postgres_store::waitpoint(waitpoint_id id)
+{
+    std::optional<waitpoint_row> out;
+    auto const done = db_.read([&](connection& c) {
+        out.reset();
+        if (auto w = find_waitpoint(c, id)) out = std::move(w->row);
+    });
+    return finish(done, out);
+}
+
+outcome<std::vector<waitpoint_row>> postgres_reader::waitpoints(waitpoint_filter const& which)
+{
+    static auto const sql = select_waitpoints(
+        "waitpoints w join runs o on o.num = w.run where ($1::uuid is null or o.id = $1::uuid) and ($2::int < 0 or w.status = $2::int)"
+        " and ($3::int < 0 or w.purpose = $3::int) order by w.num desc limit $4");
+    std::vector<waitpoint_row> out;
+    auto const done = db_.read([&](connection& c) {
+        params p;
+        p << (which.run ? std::optional(which.run->value) : std::nullopt) << (which.status ? number(*which.status) : std::int64_t{-1})
+          << (which.purpose ? number(*which.purpose) : std::int64_t{-1}) << capped(which.limit);
+        out = all<waitpoint_row>(c.run(sql, p), read_waitpoint);
+    });
+    return finish(done, out);
+}
+
+outcome<std::vector<request_row>> postgres_reader::requests(run_id run)
+{
+    static auto const sql = select_requests("requests q join runs r on r.num = q.run where r.id = $1 order by q.num");
+    std::vector<request_row> out;
+    auto const done = db_.read([&](connection& c) {
+        out = all<request_row>(c.run(sql, params{} << run.value), [](rows& row) {
+            return request_row{read_request(row), read_fate(row), read_request_entry(row)};
+        });
+    });
+    return finish(done, out);
+}
+
+outcome<std::vector<owner_row>> postgres_reader::owners()
+{
+    static auto const sql = std::string("select id, name, pid, started_at, lease_until > ") + server_clock + " from owners order by id";
+    std::vector<owner_row> out;
+    auto const done = db_.read([&](connection& c) {
+        out = all<owner_row>(c.run(sql), [](rows& row) {
+            return owner_row{as<owner_id>(row.number(0)), row.text(1), row.number(2), row.time(3), row.flag(4)};
+        });
+    });
+    return finish(done, out);
+}
+
+}  // namespace flow::postgres_detail

@@ -1,0 +1,278 @@
+#include "runtime/store/postgres/rows.hpp"
+
+#include <algorithm>
+
+namespace flow::postgres_detail {
+
+namespace {
+
+constexpr auto run_columns =
+    "select r.num, r.id, r.tenant, r.key, r.workflow, r.version, r.queue, r.tags, r.priority, r.parent, r.created_at, r.due_at,"
+    " r.deadline_at, r.changed_at, r.execution, r.status, r.terminal_reason, r.reason, r.snapshot, r.epoch, r.owner, r.args_hash";
+
+}  // namespace
+
+std::string select_runs(std::string_view from) { return run_columns + (" from " + std::string(from)); }
+std::string select_runs_and_last(std::string_view from)
+{
+    return std::string(run_columns).append(last_seq_of_run).append(" from ").append(from);
+}
+
+run_row read_run(rows& r)
+{
+    run_row row;
+    row.num = r.number(0);
+    row.id = {r.id(1)};
+    row.tenant = r.text(2);
+    row.key = r.text(3);
+    row.workflow = r.text(4);
+    row.version = static_cast<std::uint32_t>(r.number(5));
+    row.queue = r.text(6);
+    row.tags = r.text(7);
+    row.priority = static_cast<std::int32_t>(r.number(8));
+    if (!r.is_null(9)) row.parent = run_id{r.id(9)};
+    row.created_at = r.time(10);
+    row.due_at = r.time(11);
+    row.deadline_at = r.time(12);
+    row.changed_at = r.time(13);
+    row.status = {as<execution_status>(r.number(14)), as<run_status>(r.number(15))};
+    row.terminal_reason = r.text(16);
+    row.reason = r.text(17);
+    row.snapshot = as<seq_no>(r.number(18));
+    row.epoch = as<epoch_no>(r.number(19));
+    row.owner = as<owner_id>(r.number(20));
+    row.args_hash = r.hash(21);
+    return row;
+}
+
+std::string select_journal(std::string_view from)
+{
+    return "select seq, epoch, segment, kind, path, place, name, class, attempt, shape_in, shape_out, encoding, payload, blob,"
+           " hash, input_hash, commit_ref, by, why, at, checksum from " +
+           std::string(from);
+}
+
+journal_entry read_entry(rows& r)
+{
+    journal_entry e;
+    e.seq = as<seq_no>(r.number(0));
+    e.epoch = as<epoch_no>(r.number(1));
+    e.segment = static_cast<std::uint32_t>(r.number(2));
+    e.kind = as<entry_kind>(r.number(3));
+    e.path = r.text(4);
+    e.place = r.text(5);
+    e.name = r.text(6);
+    e.cls = as<effect>(r.number(7));
+    e.attempt = static_cast<std::uint16_t>(r.number(8));
+    e.shape_in = r.text(9);
+    e.shape_out = r.text(10);
+    e.encoding = as<encoding>(r.number(11));
+    e.payload = r.bytes(12);
+    e.in_blob = r.number(13) != 0;
+    e.hash = r.hash(14);
+    e.input_hash = r.hash(15);
+    e.commit_ref = r.text(16);
+    e.by = r.text(17);
+    e.why = r.text(18);
+    e.at = r.time(19);
+    e.checksum = static_cast<std::uint64_t>(r.number(20));
+    return e;
+}
+
+std::string select_waitpoints(std::string_view from) { return select_waitpoints("null", from); }
+
+std::string select_waitpoints(std::string_view woken_run, std::string_view from)
+{
+    return "select w.num, w.id, o.id, w.type, w.purpose, w.status, w.name, w.place, w.key, w.shape, w.secret_hash, w.due_at,"
+           " w.created_at, w.completed_at, w.output, w.output_encoding, w.output_is_error, w.by, w.why, w.options, " +
+           std::string(woken_run) + " from " + std::string(from);
+}
+
+run_id read_woken_run(rows& r) { return {r.id(20)}; }
+
+std::int64_t waitpoint_num(rows& r) { return r.number(0); }
+
+waitpoint_row read_waitpoint(rows& r)
+{
+    waitpoint_row row;
+    row.id = {r.id(1)};
+    row.run = {r.id(2)};
+    row.type = as<waitpoint_type>(r.number(3));
+    row.purpose = as<waitpoint_purpose>(r.number(4));
+    row.status = as<waitpoint_status>(r.number(5));
+    row.name = r.text(6);
+    row.place = r.text(7);
+    row.idempotency_key = r.text(8);
+    row.shape = r.text(9);
+    row.secret_hash = r.hash(10);
+    row.due_at = r.time(11);
+    row.created_at = r.time(12);
+    row.completed_at = r.time(13);
+    row.output = r.bytes(14);
+    row.output_encoding = as<encoding>(r.number(15));
+    row.output_is_error = r.number(16) != 0;
+    row.by = r.text(17);
+    row.why = r.text(18);
+    row.options = r.text(19);
+    return row;
+}
+
+std::string select_requests(std::string_view from)
+{
+    return "select q.id, r.id, q.kind, q.payload, q.by, q.why, q.at, q.fate, q.entry from " + std::string(from);
+}
+
+request read_request(rows& r)
+{
+    request q;
+    q.id = {r.id(0)};
+    q.run = {r.id(1)};
+    q.kind = as<request_kind>(r.number(2));
+    q.payload = r.bytes(3);
+    q.by = r.text(4);
+    q.why = r.text(5);
+    q.at = r.time(6);
+    return q;
+}
+request_fate read_fate(rows& r) { return as<request_fate>(r.number(7)); }
+seq_no read_request_entry(rows& r) { return as<seq_no>(r.number(8)); }
+
+std::vector<std::int64_t> numbers(rows r)
+{
+    return all<std::int64_t>(std::move(r), [](rows& row) { return row.number(0); });
+}
+
+std::optional<run_row> find_run(connection& c, run_id id)
+{
+    static auto const sql = select_runs("runs r where r.id = $1");
+    auto r = c.run(sql, params{} << id.value);
+    return r.step() ? std::optional(read_run(r)) : std::nullopt;
+}
+
+digest key_hash(std::string_view tenant, std::string_view key)
+{
+    if (key.empty()) return {};
+    return sha256(std::to_string(tenant.size()).append(" ").append(tenant).append(key));
+}
+
+std::optional<run_row> find_key(connection& c, std::string_view tenant, std::string_view key)
+{
+    static auto const sql = select_runs("runs r where r.key_hash = $1");
+    if (key.empty()) return std::nullopt;
+    auto r = c.run(sql, params{} << key_hash(tenant, key));
+    return r.step() ? std::optional(read_run(r)) : std::nullopt;
+}
+
+void insert_entries(connection& c, std::span<run_entry const> entries)
+{
+    if (entries.empty()) return;
+    batch b(22);
+    std::vector<journal_entry const*> with_blob;
+    for (auto const& [run, entry] : entries) {
+        auto const& e = *entry;
+        b << run << number(e.seq) << number(e.epoch) << std::int64_t{e.segment} << number(e.kind) << std::string_view(e.path)
+          << std::string_view(e.place) << std::string_view(e.name) << number(e.cls) << std::int64_t{e.attempt}
+          << std::string_view(e.shape_in) << std::string_view(e.shape_out) << number(e.encoding);
+        if (e.in_blob || e.encoding == encoding::none)
+            b << nullptr;
+        else
+            b << bytes{e.payload};
+        b << std::int64_t{e.in_blob} << e.hash << e.input_hash << std::string_view(e.commit_ref) << std::string_view(e.by)
+          << std::string_view(e.why) << e.at << static_cast<std::int64_t>(e.checksum);
+        if (e.in_blob) with_blob.push_back(entry);
+    }
+    c.run("insert into journal(run, seq, epoch, segment, kind, path, place, name, class, attempt, shape_in, shape_out, encoding,"
+          " payload, blob, hash, input_hash, commit_ref, by, why, at, checksum) select * from unnest($1::bigint[], $2::bigint[],"
+          " $3::bigint[], $4::bigint[], $5::smallint[], $6::text[], $7::text[], $8::text[], $9::smallint[], $10::int[], $11::text[],"
+          " $12::text[], $13::smallint[], $14::bytea[], $15::smallint[], $16::bytea[], $17::bytea[], $18::text[], $19::text[],"
+          " $20::text[], $21::bigint[], $22::bigint[])",
+          b.arrays());
+    if (with_blob.empty()) return;
+    // In one order everywhere: two who insert the same two blobs wait for each other only one way round.
+    std::sort(with_blob.begin(), with_blob.end(), [](auto const* x, auto const* y) { return x->hash.bytes < y->hash.bytes; });
+    for (auto const* e : with_blob)
+        c.run("insert into blobs(hash, payload) values ($1::bytea, $2::bytea) on conflict do nothing",
+              params{} << e->hash << bytes{e->payload});
+}
+
+void put_payload_back(connection& c, std::int64_t run, seq_no seq, std::string const& payload)
+{
+    auto const hash = sha256(payload);
+    auto r = c.run("select blob from journal where run = $1::bigint and seq = $2::bigint and hash = $3::bytea",
+                   params{} << run << number(seq) << hash);
+    if (!r.step()) return;
+    if (r.number(0) != 0)
+        c.run("insert into blobs(hash, payload) values ($1::bytea, $2::bytea) on conflict(hash) do update set payload = excluded.payload",
+              params{} << hash << bytes{payload});
+    else
+        c.run("update journal set payload = $1::bytea where run = $2::bigint and seq = $3::bigint",
+              params{} << bytes{payload} << run << number(seq));
+}
+
+std::optional<std::int64_t> insert_run(connection& c, run_row const& row)
+{
+    params p;
+    p << row.id.value << std::string_view(row.tenant) << std::string_view(row.key) << key_hash(row.tenant, row.key)
+      << std::string_view(row.workflow) << std::int64_t{row.version} << std::string_view(row.queue) << std::string_view(row.tags)
+      << std::int64_t{row.priority} << (row.parent ? std::optional(row.parent->value) : std::nullopt) << row.created_at << row.due_at
+      << row.deadline_at << row.changed_at << number(row.status.execution) << number(row.status.run)
+      << std::string_view(row.terminal_reason) << std::string_view(row.reason) << number(row.snapshot) << number(row.epoch)
+      << number(row.owner) << row.args_hash;
+    auto r = c.run("insert into runs(id, tenant, key, key_hash, workflow, version, queue, tags, priority, parent, created_at, due_at,"
+                   " deadline_at, changed_at, execution, status, terminal_reason, reason, snapshot, epoch, owner, args_hash) values"
+                   " ($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17,$18,$19,$20,$21,$22)"
+                   " on conflict do nothing returning num",
+                   p);
+    return r.step() ? std::optional(r.number(0)) : std::nullopt;
+}
+
+void update_runs(connection& c, std::span<run_row const> changed)
+{
+    if (changed.empty()) return;
+    batch b(9);
+    for (auto const& row : changed)
+        b << row.num << number(row.status.execution) << number(row.status.run) << std::string_view(row.terminal_reason)
+          << std::string_view(row.reason) << row.changed_at << number(row.snapshot) << number(row.epoch) << number(row.owner);
+    c.run("update runs r set execution = n.execution, status = n.status, terminal_reason = n.terminal_reason, reason = n.reason,"
+          " changed_at = n.changed_at, snapshot = n.snapshot, epoch = n.epoch, owner = n.owner from unnest($1::bigint[],"
+          " $2::smallint[], $3::smallint[], $4::text[], $5::text[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[])"
+          " n(num, execution, status, terminal_reason, reason, changed_at, snapshot, epoch, owner) where r.num = n.num",
+          b.arrays());
+}
+
+void insert_waitpoints(connection& c, std::span<run_waitpoint const> made)
+{
+    if (made.empty()) return;
+    batch b(20);
+    for (auto const& [run, w] : made) {
+        auto const& row = *w;
+        b << row.id.value << run << number(row.type) << number(row.purpose) << number(row.status) << std::string_view(row.name)
+          << std::string_view(row.place) << std::string_view(row.idempotency_key) << key_hash({}, row.idempotency_key)
+          << std::string_view(row.shape) << row.secret_hash << row.due_at << row.created_at << row.completed_at << bytes{row.output}
+          << number(row.output_encoding) << std::int64_t{row.output_is_error} << std::string_view(row.by)
+          << std::string_view(row.why) << std::string_view(row.options);
+    }
+    c.run("insert into waitpoints(id, run, type, purpose, status, name, place, key, key_hash, shape, secret_hash, due_at, created_at,"
+          " completed_at, output, output_encoding, output_is_error, by, why, options) select * from unnest($1::uuid[], $2::bigint[],"
+          " $3::smallint[], $4::smallint[], $5::smallint[], $6::text[], $7::text[], $8::text[], $9::bytea[], $10::text[],"
+          " $11::bytea[], $12::bigint[], $13::bigint[], $14::bigint[], $15::bytea[], $16::smallint[], $17::smallint[], $18::text[],"
+          " $19::text[], $20::text[])",
+          b.arrays());
+}
+
+void insert_request(connection& c, std::int64_t run, request const& what, request_fate fate, seq_no entry)
+{
+    c.run("insert into requests(id, run, kind, payload, by, why, at, fate, entry) values ($1,$2,$3,$4,$5,$6,$7,$8,$9)",
+          params{} << what.id.value << run << number(what.kind) << bytes{what.payload} << std::string_view(what.by)
+                   << std::string_view(what.why) << what.at << number(fate) << number(entry));
+}
+
+std::optional<found_waitpoint> find_waitpoint(connection& c, waitpoint_id id)
+{
+    static auto const sql = select_waitpoints("waitpoints w join runs o on o.num = w.run where w.id = $1");
+    auto r = c.run(sql, params{} << id.value);
+    if (!r.step()) return std::nullopt;
+    return found_waitpoint{waitpoint_num(r), read_waitpoint(r)};
+}
+
+}  // namespace flow::postgres_detail

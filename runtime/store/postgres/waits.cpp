@@ -1,0 +1,165 @@
+// complete(), scan(), look(), next_due(): the fate of waitpoints, and who is woken by it (protocol P35 to P38).
+#include <algorithm>
+
+#include "runtime/store/postgres/changes.hpp"
+#include "runtime/store/postgres/postgres_store.hpp"
+#include "runtime/store/postgres/rows.hpp"
+#include "src/waits.hpp"
+
+namespace flow::postgres_detail {
+
+outcome<completion_answer> postgres_store::complete(completion const& what)
+{
+    auto told = completion_answer::unknown;
+    auto const done = db_.write("complete", db_.patience(), [&](transaction& t) {
+        t.c.run("select 1 from waitpoints where id = $1 for no key update", params{} << what.waitpoint.value);
+        t.locked();
+        auto const w = find_waitpoint(t.c, what.waitpoint);
+        told = w ? detail::judge(w->row, what) : completion_answer::unknown;
+        // Committed after all by a try of this very call.
+        if (t.in_doubt && told == completion_answer::already_same && w->row.completed_at == what.at) told = completion_answer::completed;
+        if (told != completion_answer::completed || w->row.status != waitpoint_status::pending) return t.quiet();
+        t.c.run("update waitpoints set status = $1, completed_at = $2, output = $3, output_encoding = $4, output_is_error = $5,"
+                " by = $6, why = $7 where num = $8",
+                params{} << number(waitpoint_status::completed) << what.at << bytes{what.output} << number(what.encoding)
+                         << std::int64_t{what.is_error} << std::string_view(what.by) << std::string_view(what.why) << w->num);
+        wake(t.c, {&w->num, 1});
+    });
+    if (!done) return done.error();
+    return told;
+}
+
+namespace {
+
+// Run status waiting (3) or cancelling (6): a paused or held run keeps its wake rows until it is resumed.
+constexpr auto due_waits = "select w.num, w.type from waitpoints w join runs r on r.num = w.run where w.status = 0 and w.due_at <= $1"
+                           " and w.due_at < 9223372036854775807 and r.owner = 0 order by w.due_at limit $2";
+constexpr auto due_runs = "select num from runs where execution = 1 and due_at <= $1 order by due_at limit $2";
+constexpr auto woken_runs = "select distinct r.num from wakes k join runs r on r.num = k.run where r.execution = 5 and r.status in (3, 6)"
+                            " and r.owner = 0 limit $1";
+constexpr auto ended_wakes = "select distinct r.num from wakes k join runs r on r.num = k.run where r.execution = 7 limit $1";
+
+static_assert(static_cast<int>(execution_status::delayed) == 1 && static_cast<int>(execution_status::suspended) == 5 &&
+              static_cast<int>(execution_status::finished) == 7);
+static_assert(static_cast<int>(run_status::waiting) == 3 && static_cast<int>(run_status::cancelling) == 6);
+
+/// Queues a run whose wait is over, or that fell due, as it stands now; nothing for one that somebody took meanwhile.
+std::optional<planned> plan_queueing(rows& r, time_point now)
+{
+    auto const row = read_run(r);
+    auto const last = as<seq_no>(r.number(last_seq_column));
+    bool const woken = r.flag(last_seq_column + 1);
+    if (row.owner != owner_id::nobody) return std::nullopt;
+    if (woken && detail::parks(row.status)) return planned{row, last, detail::plan_unblock(row, now), next(row.epoch), owner_id::nobody};
+    if (row.status.execution == execution_status::delayed && row.due_at <= now)
+        return planned{row, last, detail::plan_fall_due(row, now), row.epoch, owner_id::nobody};  // nobody has held it: nobody to fence
+    return std::nullopt;
+}
+
+}  // namespace
+
+outcome<void> postgres_store::decide_due_waits(time_point now, std::int64_t limit)
+{
+    std::vector<std::int64_t> due;
+    auto const asked = db_.read([&](connection& c) { due = numbers(c.run(due_waits, params{} << now << limit)); });
+    if (!asked || due.empty()) return asked;
+    return db_.write("scan", db_.patience(), [&](transaction& t) {
+        auto const nums = number_list(due);
+        // The type never changes: read with the lock.
+        auto const pending = all<std::pair<std::int64_t, waitpoint_type>>(
+            t.c.simple("select num, type from waitpoints where num in (" + nums + ") and status = 0 order by num for no key update"),
+            [](rows& r) { return std::pair(r.number(0), as<waitpoint_type>(r.number(1))); });
+        t.locked();
+        if (pending.empty()) return t.quiet();
+        batch b(2);
+        std::vector<std::int64_t> decided;
+        for (auto const& [num, type] : pending) {
+            b << num << number(detail::fate_when_due(type));
+            decided.push_back(num);
+        }
+        auto values = b.arrays();
+        t.c.run("update waitpoints w set status = n.status, completed_at = $3 from unnest($1::bigint[], $2::smallint[]) n(num, status)"
+                " where w.num = n.num",
+                values << now);
+        wake(t.c, decided);
+    });
+}
+
+outcome<std::size_t> postgres_store::scan(time_point now, std::size_t limit)
+{
+    auto const most = static_cast<std::int64_t>(std::min<std::size_t>(limit, 1'000'000));
+    if (auto const decided = decide_due_waits(now, most); !decided) return decided.error();
+
+    // Asked before anything is locked, so that an idle scan disturbs nobody.
+    std::vector<std::int64_t> runs, ended;
+    auto const asked = db_.read([&](connection& c) {
+        runs = numbers(c.run(woken_runs, params{} << most));
+        auto const due = numbers(c.run(due_runs, params{} << now << most));
+        runs.insert(runs.end(), due.begin(), due.end());
+        ended = numbers(c.run(ended_wakes, params{} << most));
+    });
+    if (!asked) return asked.error();
+    if (runs.empty() && ended.empty()) return std::size_t{0};
+
+    std::size_t queued = 0;
+    auto const done = db_.write("scan", db_.patience(), [&](transaction& t) {
+        auto both = runs;
+        both.insert(both.end(), ended.begin(), ended.end());
+        t.c.simple("select 1 from runs where num in (" + number_list(both) + ") order by num for no key update");
+        t.locked();
+        std::vector<planned> plans;
+        if (!runs.empty()) {
+            auto r = t.c.simple("select q.*, exists (select 1 from wakes k where k.run = q.num) from (" +
+                                select_runs_and_last("runs r where r.num in (" + number_list(runs) + ")") + ") q");
+            while (r.step())
+                if (auto p = plan_queueing(r, now)) plans.push_back(std::move(*p));
+        }
+        queued = plans.size();
+        if (plans.empty()) t.quiet();
+        write_plans(t.c, plans, now);
+        if (!ended.empty()) t.c.simple("delete from wakes where run in (" + number_list(ended) + ")");
+    });
+    if (!done) return done.error();
+    return queued;
+}
+
+outcome<std::vector<notice>> postgres_store::look(owner_id owner, std::size_t limit)
+{
+    static auto const wakes = select_waitpoints(
+        "h.id", "runs h join wakes k on k.run = h.num join waitpoints w on w.num = k.waitpoint join runs o on o.num = w.run"
+        " where h.owner = $1 and h.owner <> 0 limit $2");
+    static auto const mails = select_requests("runs r join requests q on q.run = r.num and q.fate = 0 where r.owner = $1 and r.owner <> 0"
+                                              " order by q.num limit $2");
+    std::vector<notice> out;
+    auto const most = static_cast<std::int64_t>(std::min<std::size_t>(limit, 1'000'000));
+    auto const done = db_.read([&](connection& c) {
+        out.clear();
+        auto r = c.run(wakes, params{} << number(owner) << most);
+        while (r.step()) out.push_back(woken{read_woken_run(r), read_waitpoint(r)});
+        auto q = c.run(mails, params{} << number(owner) << most);
+        while (out.size() < limit && q.step()) {
+            auto what = read_request(q);
+            out.push_back(mail{what.run, std::move(what)});
+        }
+    });
+    if (!done) return done.error();
+    return out;
+}
+
+outcome<time_point> postgres_store::next_due()
+{
+    auto due = never;
+    auto const done = db_.read([&](connection& c) {
+        due = never;
+        auto r = c.run("select (select w.due_at from waitpoints w join runs r on r.num = w.run where w.status = 0 and"
+                       " w.due_at < 9223372036854775807 and r.owner = 0 order by w.due_at limit 1),"
+                       " (select min(due_at) from runs where execution = 1)");
+        r.step();
+        for (int i : {0, 1})
+            if (!r.is_null(i)) due = std::min(due, r.time(i));
+    });
+    if (!done) return done.error();
+    return due;
+}
+
+}  // namespace flow::postgres_detail
