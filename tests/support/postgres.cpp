@@ -44,15 +44,6 @@ std::string ask_postgres(std::string const& schema, std::string const& sql)
 
 postgres_schema::postgres_schema() : name_(fresh_name()) {}
 
-postgres_schema::~postgres_schema()
-{
-    try {
-        ask_postgres(name_, "drop schema if exists \"" + name_ + "\" cascade");
-    } catch (...) {
-        // The server's folder goes after the tests.
-    }
-}
-
 store_ptr postgres_store(std::string const& schema, std::string const& key_file, flow::probe probe)
 {
     postgres_options options;

@@ -59,6 +59,8 @@ public:
     /// Another store object on the same schema, as another process would have.
     store_ptr again(flow::probe probe = {}) const { return postgres_store(schema_.name(), dir_.file("store.key"), std::move(probe)); }
 
+    std::string const& schema() const noexcept { return schema_.name(); }
+
     static constexpr bool on_disk = false;  // no file that a test could look into
 
 private:
