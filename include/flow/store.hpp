@@ -1,8 +1,8 @@
 // The contract every store keeps: what the engine may rely on (docs/reference/protocol.md, P4 to P12, P35 to P39, P57).
 //
 // A store keeps rows and answers facts. It decides nothing but what its locks decide: who was first. Statuses it computes
-// by the public tables of status.hpp only. Calls are synchronous and may come from any thread; a store has no threads.
-// The rows are rows.hpp, what people look at is store_reader.hpp.
+// by the public tables of status.hpp only. Calls are synchronous and may come from any thread; a store has no threads,
+// but PostgreSQL's, which has one for its leases. The rows are rows.hpp, what people look at is store_reader.hpp.
 #pragma once
 
 #include <chrono>

@@ -64,6 +64,7 @@ pid_t worker(std::string const& schema)
         flow::engine_options o;
         o.threads = 2;
         o.log = nullptr;
+        o.max_recoveries = 1000;  // their processes are killed, they do not kill them
         flow::engine e(open(schema), o);
         e.add<adds_up>("adds_up");
         std::this_thread::sleep_for(10min);

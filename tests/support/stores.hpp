@@ -24,6 +24,7 @@ public:
     store_ptr again(flow::probe = {}) const { return store; }
 
     static constexpr bool on_disk = false;
+    static constexpr int threads = 0;  // of the store's own, while it has owners
     store_ptr const store;
 };
 
@@ -41,6 +42,7 @@ public:
     }
 
     static constexpr bool on_disk = true;
+    static constexpr int threads = 0;
 
 private:
     temp_dir dir_;
@@ -62,6 +64,7 @@ public:
     std::string const& schema() const noexcept { return schema_.name(); }
 
     static constexpr bool on_disk = false;  // no file that a test could look into
+    static constexpr int threads = 1;       // renews leases
 
 private:
     temp_dir dir_;

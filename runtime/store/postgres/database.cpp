@@ -86,8 +86,9 @@ std::unique_ptr<connection> database::open() const
               "set search_path = \"" + options_.schema + "\";"
               // A stopped process must not keep its rows locked for longer than its lease (P7).
               "set idle_in_transaction_session_timeout = " + third + ";"
-              // Each statement has its index; what was planned while the tables were empty is kept for long.
-              "set enable_seqscan = off;"
+              // Each statement has its index; what was planned while the tables were empty is kept for long. What has none (`pulse`)
+              // then looks so costly that it would be compiled each time.
+              "set enable_seqscan = off; set jit = off;"
               "select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') = 'off'");
     return c;
 }
