@@ -33,6 +33,7 @@ struct postgres_options {
 
 /// Opens the store, or makes its schema. `connection`: as libpq takes it, "host=db dbname=work user=flow" or a postgresql:// URI.
 /// PostgreSQL 13 or newer, encoding UTF8. A commit is on the server's disk when it returns (synchronous_commit is not left off).
+/// Sessions have settings and prepared statements: no pooler that shares them between transactions may stand before the server.
 ///
 /// The store has one thread, while it has owners: it renews their leases. An owner whose lease has ended by this process's own
 /// clock writes nothing more before it is renewed (store_unavailable).

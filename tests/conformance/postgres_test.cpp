@@ -33,7 +33,7 @@ postgres_options options_on(postgres_schema const& schema)
 class held_row {
 public:
     held_row(std::string const& schema, owner_id owner)
-        : thread_([this, schema, owner] {
+        : thread_([schema, owner] {
               ask_postgres(schema, "begin; select 1 from owners where id = " + std::to_string(static_cast<std::int64_t>(owner)) +
                                        " for update; select pg_sleep(1.2)");
           })
