@@ -91,11 +91,11 @@ TEMPLATE_LIST_TEST_CASE("TS-19 after a crash the journal tells how far the run w
     CHECK(v.steps[2].status == flow::step_status::running);
     REQUIRE_FALSE(v.happened.empty());
     for (auto const& h : v.happened) CHECK_FALSE(h.text.empty());
-    CHECK(check_snapshots(v.row, auditor.journal(id)) == 4);  // queued, claimed, asleep, awake
+    CHECK(check_snapshots(v.row, auditor.journal(id)) == 8);  // queued, claimed, asleep, left memory, queued, claimed, asleep, awake
 
     w.restart(place.open());
     w.settle();
-    CHECK(check_snapshots(w.view(id).row, w.journal(id)) == 6);  // taken over, asks a person
+    CHECK(check_snapshots(w.view(id).row, w.journal(id)) == 10);  // taken over, asks a person
     CHECK(w.view(id).waits_for.name == "ship#0");
 }
 
