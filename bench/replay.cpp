@@ -40,6 +40,7 @@ public:
     void disarm(detail::ticket) override {}
     outcome<std::string> load_blob(digest const&) override { return error(errc::usage, "no blobs here"); }
     outcome<std::optional<waitpoint_row>> find_waitpoint(waitpoint_id) override { return std::optional<waitpoint_row>{}; }
+    outcome<std::uint32_t> version_for(std::string_view, std::uint32_t v, encoding, std::string_view) override { return v; }
     detail::secret_source secrets() override { return {}; }
     void warn(std::string_view) override {}
 };
@@ -60,10 +61,11 @@ run_id record(store_ptr const& store, int runs)
 double replay(loaded_run loaded, steady::time_point begin)
 {
     silent_host host;
-    auto body = detail::functions_of<recorded_steps>::make(loaded.entries.front().encoding, loaded.entries.front().payload);
+    auto const how = loaded.entries.front().encoding;
+    auto const arguments = loaded.entries.front().payload;
     detail::run r(std::move(loaded), {}, host);
     r.replay_only();
-    r.enter(*std::move(body));
+    r.enter([&] { return detail::functions_of<recorded_steps>::make(how, arguments); });
     auto const end = steady::now();
     if (!r.would_go_on()) throw std::runtime_error("the replay was held: " + r.would_be_held_by());
     return microseconds(end - begin);

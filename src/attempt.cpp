@@ -4,10 +4,10 @@
 
 namespace flow {
 
-std::string detail::key_of(run_id run, std::string_view place)
+std::string detail::key_of(run_id run, std::uint32_t segment, std::string_view place)
 {
     std::string text(reinterpret_cast<char const*>(run.value.bytes.data()), run.value.bytes.size());
-    text += "/0/";  // the segment: checkpoints come later
+    text += '/' + std::to_string(segment) + '/';
     text += place;
     return to_string(sha256(text));
 }
@@ -15,14 +15,14 @@ std::string detail::key_of(run_id run, std::string_view place)
 std::string_view attempt::key() const noexcept
 {
     std::lock_guard const lock(data_->guard);
-    if (data_->key.empty()) data_->key = detail::key_of(data_->run, data_->place);
+    if (data_->key.empty()) data_->key = detail::key_of(data_->run, data_->segment, data_->place);
     return data_->key;
 }
 
 std::string_view attempt::step_key() const noexcept
 {
     std::lock_guard const lock(data_->guard);
-    if (data_->step_key.empty()) data_->step_key = detail::key_of(data_->run, data_->step_place);
+    if (data_->step_key.empty()) data_->step_key = detail::key_of(data_->run, data_->segment, data_->step_place);
     return data_->step_key;
 }
 

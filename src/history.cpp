@@ -48,28 +48,35 @@ bool is_outcome(entry_kind k) noexcept
     return k == step || k == step_failed || k == step_skipped || k == abandoned || k == override_;
 }
 
-history::history(std::vector<journal_entry> entries) : entries_(std::move(entries))
+bool is_progress(entry_kind k) noexcept
+{
+    using enum entry_kind;
+    return is_outcome(k) || k == waited || k == wait_failed || k == woken || k == value || k == token || is_segment_start(k);
+}
+
+history::history(std::vector<journal_entry> entries, replay_order order) : entries_(std::move(entries)), order_(order)
 {
     for (auto const& e : entries_)
         if (e.kind == entry_kind::void_) voided_.emplace_back(from_of(e), static_cast<std::int64_t>(e.seq));
     // In a place, only the index of a branch stands behind a full stop (P1).
     bool const has_branches = std::any_of(entries_.begin(), entries_.end(), [](auto const& e) { return e.place.find('.') != e.place.npos; });
-    if (!has_branches) {
+    if (!has_branches && !is_tolerant()) {
         find_late_entries();
         return;
     }
     std::vector<journal_entry const*> all;
     for (std::size_t i = 0; i < entries_.size(); ++i)
         if (counts(i)) all.push_back(&entries_[i]);
-    branches_.emplace(all);
+    branches_.emplace(all, is_tolerant());
 }
 
-history::finding history::look(std::string_view path)
+history::finding history::look(position const& at)
 {
     if (!branches_) return {peek(), true, false};
-    auto const entries = branches_->at(path);
-    bool const ended = branches_->has_outcome(path);
-    return {entries, ended ? branches_->is_next(path) : branches_->exhausted(), ended};
+    auto const key = key_of(at);
+    auto const entries = branches_->at(key);
+    bool const ended = branches_->has_outcome(key);
+    return {entries, ended ? branches_->is_next(key) : branches_->exhausted(), ended};
 }
 
 journal_entry const* history::next_outcome()
@@ -82,6 +89,18 @@ journal_entry const* history::next_outcome()
 journal_entry const* history::unused()
 {
     return branches_ ? branches_->unused() : next_outcome();
+}
+
+bool history::has_more(std::string_view place_prefix)
+{
+    return branches_ ? branches_->has_more(place_prefix) : next_outcome() != nullptr;
+}
+
+journal_entry const* history::segment_start() const noexcept
+{
+    for (auto e = entries_.rbegin(); e != entries_.rend(); ++e)
+        if (is_segment_start(e->kind)) return &*e;
+    return nullptr;
 }
 
 void history::find_late_entries()
@@ -104,7 +123,8 @@ std::optional<corruption> history::verify(run_id run) const
 {
     auto expected = seq_no::none;
     for (auto const& e : entries_) {
-        expected = next(expected);
+        // Before the entry that began the newest segment all but its arguments is left out.
+        expected = is_segment_start(e.kind) ? std::max(e.seq, next(expected)) : next(expected);
         if (e.seq != expected) return corruption{expected, "seq"};
         if (checksum_of(e, run) != e.checksum) return corruption{e.seq, "checksum"};
         // The arguments, and what the engine itself reads, must be whole from the start; a step's payload is judged when it is
@@ -158,9 +178,9 @@ std::vector<journal_entry const*> history::behind()
     return rest;
 }
 
-void history::pass(std::string_view path)
+void history::pass(position const& at)
 {
-    if (branches_) return branches_->pass(path);
+    if (branches_) return branches_->pass(key_of(at));
     next_ = after_;
     peeked_ = false;
 }

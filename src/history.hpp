@@ -8,7 +8,9 @@
 #include <string_view>
 #include <vector>
 
+#include "flow/detail/scope.hpp"
 #include "flow/journal.hpp"
+#include "flow/versions.hpp"
 #include "src/branch_history.hpp"
 
 namespace flow::detail {
@@ -28,7 +30,7 @@ struct corruption {
 class history {
 public:
     history() = default;
-    explicit history(std::vector<journal_entry> entries);
+    explicit history(std::vector<journal_entry> entries, replay_order order = replay_order::strict);
 
     /// The first damage, checksums and sequence of all rows verified. Payloads are verified when they are used.
     std::optional<corruption> verify(run_id run) const;
@@ -38,17 +40,28 @@ public:
         bool its_turn = true;  ///< false: other outcomes come first
         bool ended = false;    ///< with branches: its outcome is recorded
     };
-    /// What is recorded of the operation at this path (and of its sub-steps).
-    finding look(std::string_view path);
+    /// Where its outcome is recorded; none: nowhere. With branches.
+    seq_no outcome_of(position const& at) const { return branches_ ? branches_->outcome_of(key_of(at)) : seq_no::none; }
+    /// By what operations are told apart: the path, or where steps may be inserted the place (P1).
+    std::string_view key_of(position const& at) const noexcept { return is_tolerant() ? at.place : at.path; }
+    std::string_view key_of(journal_entry const& e) const noexcept { return is_tolerant() ? e.place : e.path; }
+    bool is_tolerant() const noexcept { return order_ == replay_order::tolerant; }
+
+    /// What is recorded of the operation there (and of its sub-steps).
+    finding look(position const& at);
     /// It was used: what comes after it is next.
-    void pass(std::string_view path);
+    void pass(position const& at);
     /// What is recorded of the operations behind the next one.
     std::vector<journal_entry const*> behind();
     /// Whose outcome is to be delivered next; null: the history is over.
     journal_entry const* next_outcome();
     /// The first entry that nobody has asked for; null: there is none.
     journal_entry const* unused();
+    /// Is there anything recorded that has not been asked for, at places that begin so?
+    bool has_more(std::string_view place_prefix);
 
+    /// The entry that began this segment (`checkpoint`, `continued`); null in the first.
+    journal_entry const* segment_start() const noexcept;
     std::vector<journal_entry> const& all() const noexcept { return entries_; }
     seq_no last() const noexcept { return entries_.empty() ? seq_no::none : entries_.back().seq; }
 
@@ -61,6 +74,7 @@ private:
     std::span<journal_entry const* const> peek();
 
     std::vector<journal_entry> entries_;
+    replay_order order_ = replay_order::strict;
     std::optional<branch_history> branches_;
     std::vector<std::pair<std::int64_t, std::int64_t>> voided_;  ///< [from, to) by seq
     std::vector<std::size_t> late_;  ///< entries that stand behind those of later operations
@@ -69,7 +83,12 @@ private:
     bool peeked_ = false;
 };
 
+/// Closes a segment and begins the next: what is older is never read again (P20, P21).
+constexpr bool is_segment_start(entry_kind k) noexcept { return k == entry_kind::checkpoint || k == entry_kind::continued; }
+
 /// What the entries of one step say, in order (see step_machine).
 bool is_outcome(entry_kind k) noexcept;
+/// A run that has one more of these has come further (P31).
+bool is_progress(entry_kind k) noexcept;
 
 }  // namespace flow::detail

@@ -24,6 +24,7 @@ enum class ticket : std::uint64_t { none = 0 };
 /// What an attempt's function sees; shared, since a detached function may outlive the step.
 struct attempt_data {
     run_id run;
+    std::uint32_t segment = 0;
     std::string place, step_place;  ///< of the call, and of the step it is about: the same but for reconcile and compensate
     int number = 1;
     epoch_no epoch{};
@@ -37,8 +38,8 @@ struct attempt_data {
     secret_source secrets;
 };
 
-/// The idempotency key of a place (P2).
-std::string key_of(run_id run, std::string_view place);
+/// The idempotency key of a place in a segment (P2).
+std::string key_of(run_id run, std::uint32_t segment, std::string_view place);
 
 /// One call of a step's function.
 struct call_order {
@@ -68,6 +69,10 @@ public:
 
     virtual outcome<std::string> load_blob(digest const& hash) = 0;
     virtual outcome<std::optional<waitpoint_row>> find_waitpoint(waitpoint_id id) = 0;
+    /// The version of this workflow that takes these arguments: the given one, or for 0 the newest registered. unknown_workflow,
+    /// bad_argument: a sentence that says why none does.
+    virtual outcome<std::uint32_t> version_for(std::string_view workflow, std::uint32_t version, encoding how,
+                                               std::string_view arguments) = 0;
     /// May be called from any thread, and after the run and the engine are gone.
     virtual secret_source secrets() = 0;
 

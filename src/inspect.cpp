@@ -74,6 +74,8 @@ void view_maker::tell(journal_entry const& e)
     case override_: text = "The outcome of " + e.place + " was set."; break;
     case healed: text = "The damaged output of " + e.place + " was made again."; break;
     case void_: text = "Part of what was recorded no longer counts."; break;
+    case checkpoint: text = "It began segment " + std::to_string(e.segment) + " at a checkpoint."; break;
+    case continued: text = "It began anew, as segment " + std::to_string(e.segment) + "."; break;
     case abandoned: text = e.place + " was given up: it is not known whether it happened."; break;
     default: return;
     }
@@ -231,6 +233,14 @@ std::vector<std::string> unfinished(std::vector<step_view> const& steps)
     return items;
 }
 
+/// The stores' own entries do not carry it.
+std::uint32_t segment_of(std::vector<journal_entry> const& entries)
+{
+    for (auto e = entries.rbegin(); e != entries.rend(); ++e)
+        if (is_segment_start(e->kind)) return e->segment;
+    return 0;
+}
+
 }  // namespace
 
 open_wait as_open_wait(waitpoint_row row)
@@ -263,7 +273,8 @@ run_view make_view(run_row row, std::vector<journal_entry> const& entries, std::
     auto const over_time = maker.over_time();
     v.steps = maker.take();
     v.happened = maker.take_happened();
-    v.entries = static_cast<std::int64_t>(entries.size());
+    v.entries = entries.empty() ? 0 : static_cast<std::int64_t>(entries.back().seq);
+    v.segment = entries.empty() ? 0 : segment_of(entries);
     v.waits_for = parse_wait_reason(row.reason);
     for (auto const& w : waitpoints)
         if (w.purpose == waitpoint_purpose::token || w.purpose == waitpoint_purpose::intervention) v.open.push_back(as_open_wait(w));

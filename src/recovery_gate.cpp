@@ -22,8 +22,7 @@ standing read(std::vector<journal_entry> const& entries)
         if (e.kind == recovered) ++s.recoveries;
         else if (about_run && e.kind == intervention) s.asked = read_payload<intervention_payload>(e.payload);
         else if (about_run && e.kind == decision) s = {};
-        else if (is_outcome(e.kind) || e.kind == waited || e.kind == wait_failed || e.kind == woken || e.kind == value || e.kind == token)
-            s.recoveries = 0;
+        else if (is_progress(e.kind)) s.recoveries = 0;
     }
     return s;
 }

@@ -10,7 +10,7 @@
 namespace flow::detail {
 
 run::run(loaded_run loaded, run_settings settings, host& h)
-    : row_(std::move(loaded.row)), settings_(settings), host_(h), history_(std::move(loaded.entries)),
+    : row_(std::move(loaded.row)), settings_(settings), host_(h), history_(std::move(loaded.entries), settings.order),
       known_waitpoints_(std::move(loaded.waitpoints)), mailbox_(std::move(loaded.mailbox)),
       root_(std::make_unique<scope>(*this, root_branch_))
 {
@@ -19,6 +19,7 @@ run::run(loaded_run loaded, run_settings settings, host& h)
     for (auto const& w : known_waitpoints_) remember_token(w.id, {w.due_at, w.place});
     open_.run = row_.id;
     open_.num = row_.num;
+    begin_segment();
 }
 
 run::~run()
@@ -27,13 +28,15 @@ run::~run()
     gate_.reset();
 }
 
-void run::enter(std::unique_ptr<body> b)
+void run::enter(body_maker make)
 {
-    body_ = std::move(b);
+    maker_ = std::move(make);
     if (held_for_damage()) return;
     for (auto const& r : std::exchange(mailbox_, {}))
         if (phase_ == phase::live && !dry_) mail(r);
     if (phase_ != phase::live) return;
+    make_body();
+    if (!body_) return after_event();
     if (!dry_) gate_ = recovery_gate::needed(*this, *root_, [this] { begin_body(); });
     if (!gate_ && !answering_) begin_body();
     else if (!gate_) kept_back_.push_back([this] { begin_body(); });
@@ -49,14 +52,15 @@ bool run::held_for_damage()
     return damage.has_value();
 }
 
-void run::refuse(std::string kind, std::string message)
+void run::make_body()
 {
-    if (held_for_damage()) return;  // arguments that cannot be read because their row is damaged
-    for (auto const& r : std::exchange(mailbox_, {}))
-        if (phase_ == phase::live && !dry_) mail(r);
-    if (!answering_) hold(std::move(kind), std::move(message));
-    else kept_back_.push_back([this, kind, message] { hold(kind, message); });
-    after_event();
+    auto made = maker_();
+    if (made) {
+        body_ = *std::move(made);
+        return;
+    }
+    if (!answering_) hold("undecodable", made.error().message());
+    else kept_back_.push_back([this, message = made.error().message()] { hold("undecodable", message); });
 }
 
 void run::begin_body()
@@ -109,6 +113,7 @@ void run::wake_durable()
 void run::applied(seq_no last)
 {
     durable_ = last;
+    progressed_ = progressed_ || (first_outcome_ != seq_no::none && first_outcome_ <= last);
     while (!in_flight_.empty() && in_flight_.front().first <= last) {
         bytes_in_flight_ -= in_flight_.front().second;
         in_flight_.pop_front();
@@ -182,7 +187,7 @@ void run::mail(request const& r)
     dispatch([this, r] {
         if (phase_ != phase::live) return;
         take(r);
-        if (auto again = std::exchange(hold_again_, nullptr)) again();
+        if (auto again = std::exchange(after_mail_, nullptr)) later(std::move(again));
     });
 }
 

@@ -40,7 +40,11 @@ struct run_settings {
     std::size_t blob_threshold = 100'000;                  ///< bytes; larger payloads lie in blobs (P14)
     std::size_t window_entries = 4096;                     ///< not durable at most, before the body waits (P22)
     std::size_t window_bytes = 8u << 20;
+    replay_order order = replay_order::strict;
 };
+
+/// Makes the run's body from its arguments, at its start and after every checkpoint. An error says what is wrong with them.
+using body_maker = std::function<outcome<std::unique_ptr<body>>()>;
 
 class run final : private completion {
 public:
@@ -51,9 +55,7 @@ public:
     // ---- events, from the host -------------------------------------------------------------------------------------
 
     /// Enters the body from the top. What is wrong with the run already (corrupt, undecodable arguments) holds it.
-    void enter(std::unique_ptr<body> b);
-    /// Instead of entering: the body cannot be made.
-    void refuse(std::string kind, std::string message);
+    void enter(body_maker make);
     /// The group whose last entry is `last` is durable.
     void applied(seq_no last);
     /// The newest group was not written: a waitpoint was decided already, or (no row) a release found work.
@@ -117,13 +119,35 @@ public:
     /// `stopped` also where other outcomes come first: then `op.proceed` is called when its turn has come (P15).
     found find(scope& s, completion& c, position const& at, expectation const& e, journaled_operation& op,
                std::span<journal_entry const* const>& entries);
-    void consumed(position const& at) { history_.pass(at.path); }
+    void consumed(position const& at) { history_.pass(at); }
     /// What `start` returns where the outcome is there without having been waited for. In a branch it is told after the event that is being
     /// handled, live as on replay, so that both take the same turns (P15): only values drawn, tokens made and steps in place are at once.
     bool ready(scope const& s, completion& c);
     /// While one lives no other outcome of the history is delivered: one of them is being made again (P27).
     void hold_history(bool on) noexcept { healing_ = on; }
     class history& recorded() noexcept { return history_; }
+
+    /// Something is recorded that nobody has asked for, where the segment ends: the run is held.
+    bool is_more_recorded();
+
+    // Segments (P20, P21).
+    std::uint32_t segment() const noexcept { return segment_; }
+    /// What the newest checkpoint was given; `how` none: there is none. Nothing: it is damaged.
+    std::optional<std::string_view> segment_state(encoding& how);
+    /// Closes the segment; the body is entered again at the top, after the event that is being handled.
+    void close_segment(std::string state, std::string_view shape);
+    /// Closes the segment and gives the run back, to be begun anew. For a group that may be superseded: see `submit_and_hold`.
+    using answered = std::function<void(struct superseded const*)>;
+    void continue_anew(std::string arguments, std::string_view shape, std::uint32_t version, answered then);
+    std::optional<bool> recorded_patch(std::string_view id) const;
+    bool answer_patch(branch const& b, std::string_view id);
+    /// Once the mail that superseded a release has been taken.
+    void after_mail(std::function<void()> again) { after_mail_ = std::move(again); }
+    pending* find_flying(ticket t) const noexcept
+    {
+        auto const at = flying_.find(t);
+        return at == flying_.end() ? nullptr : at->second;
+    }
 
     /// The text of an entry's payload, from its blob if it lies there; nothing if it does not match its hash. Lives as long as the
     /// entry, or until the next call.
@@ -138,7 +162,6 @@ public:
     void submit();
     /// For a group that may be superseded: until it is answered nothing is appended or delivered (P37). `then` is called with
     /// nothing once it is durable, else with what superseded it.
-    using answered = std::function<void(struct superseded const*)>;
     void submit_and_hold(answered then);
 
     /// Everything appended is durable.
@@ -175,8 +198,13 @@ public:
     struct made_token {
         time_point due_at = never;
         std::string place;
+        seq_no after = seq_no::none;  ///< durable together with what follows this entry
     };
-    void remember_token(waitpoint_id w, made_token t) { tokens_.insert_or_assign(w, std::move(t)); }
+    void remember_token(waitpoint_id w, made_token t)
+    {
+        t.after = last_;
+        tokens_.insert_or_assign(w, std::move(t));
+    }
     std::optional<made_token> token_of(waitpoint_id w) const;
     /// The newest token made under an idempotency key; nothing for an empty or unknown key.
     struct keyed_token {
@@ -214,7 +242,11 @@ private:
     void dispatch(event e);  ///< now, or when the group in doubt is answered
     void after_event();      ///< kept-back events, waiters for durability, the body's end
     bool held_for_damage();
+    void make_body();
     void begin_body();
+    void begin_segment();
+    void start_over();
+    journal_entry segment_entry(entry_kind kind, std::string_view called, std::string payload, std::string_view shape);
     void finish();
     void leave(status_event on, entry_kind last, std::string payload, flow::encoding how, std::string_view shape,
                std::string reason, std::string why);
@@ -228,6 +260,8 @@ private:
     void withdraw(withdrawal w);
     void park(scope& s, completion& c, position const& at, journaled_operation& op);
     bool advance();
+    struct parked;
+    std::map<std::uint64_t, parked>::iterator first_inserted();
     bool is_busy() const noexcept;
     void settle_status();
     bool pause_if_idle();
@@ -246,8 +280,13 @@ private:
     std::vector<request> mailbox_;
     std::set<request_id> taken_mail_;
 
+    std::uint32_t segment_ = 0;
+    std::optional<journal_entry> segment_start_;
+    std::map<std::string, bool, std::less<>> patches_;  ///< answers of this segment
+
     branch root_branch_;
     std::unique_ptr<scope> root_;
+    body_maker maker_;
     std::unique_ptr<body> body_;
     pending_ptr gate_;
     bool body_done_ = false;
@@ -257,7 +296,7 @@ private:
 
     group open_;
     std::size_t open_bytes_ = 0;
-    seq_no last_ = seq_no::none, durable_ = seq_no::none;
+    seq_no last_ = seq_no::none, durable_ = seq_no::none, first_outcome_ = seq_no::none;
     std::deque<std::pair<seq_no, std::size_t>> in_flight_;  ///< groups not answered: last seq, bytes
     std::size_t bytes_in_flight_ = 0;
 
@@ -275,7 +314,7 @@ private:
         bool shielded;
     };
     std::map<std::uint64_t, parked> parked_;  ///< asked for before their turn, in the order they were
-    std::map<std::string, std::uint64_t, std::less<>> parked_at_;  ///< by path
+    std::map<std::string, std::uint64_t, std::less<>> parked_at_;  ///< by path, or place
     std::uint64_t parked_ever_ = 0;
     bool delivering_ = false, healing_ = false;
     std::map<waitpoint_id, made_token> tokens_;
@@ -289,7 +328,7 @@ private:
     };
     standing before_;  ///< as it was before the open group, or before the one that may be superseded
     bool pausing_ = false;  ///< asked to pause: nothing new begins, and when nothing runs it stands still
-    std::function<void()> hold_again_;  ///< a hold was superseded by mail: once that is taken
+    std::function<void()> after_mail_;  ///< its release was superseded by mail: once that is taken
     std::deque<event> kept_back_;
     std::map<ticket, bool> calls_;  ///< functions out, and whether they are detached
 };

@@ -32,7 +32,7 @@ void run::hold(std::string kind, std::string message)
     change(status_event::hold, reason, std::move(message));
     open_.change->release = true;
     submit_and_hold([this, kind = reason.id, message = reason.detail](struct superseded const* why) {
-        if (why) hold_again_ = [this, kind, message] { hold(kind, message); };
+        if (why) after_mail_ = [this, kind, message] { hold(kind, message); };
     });
 }
 
@@ -189,10 +189,17 @@ void run::fail_here(error const& e)
           std::string(row_of(e.code()).name), "Run failed: " + e.message());
 }
 
+bool run::is_more_recorded()
+{
+    auto const* left = history_.unused();
+    if (left) unused(*left);
+    return left != nullptr;
+}
+
 void run::finish()
 {
     if (stopping_) return;
-    if (auto const* left = history_.unused()) return unused(*left);
+    if (is_more_recorded()) return;
     if (dry_) {
         would_go_on_ = true;
         phase_ = phase::over;

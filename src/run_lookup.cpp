@@ -51,9 +51,11 @@ run::found run::find(scope& s, completion& c, position const& at, expectation co
         op.fail(error(errc::cancelled, "the run was cancelled"));
         return found::finished;
     }
-    auto const recorded = history_.look(at.path);
+    auto const recorded = history_.look(at);
     entries = recorded.entries;
-    bool const its_turn = recorded.its_turn && !healing_;
+    // Where steps may be inserted, outcomes come in recorded order as far as they are asked for (advance); the top body asks for one at a time.
+    bool const out_of_turn = history_.is_tolerant() && (delivering_ || !s.in_branch().parent);
+    bool const its_turn = (recorded.its_turn || out_of_turn) && !healing_;
     if (entries.empty()) {
         if (!its_turn) return park(s, c, at, op), found::stopped;
         if (!is_cancel_wanted(s.in_branch()) || !reachable) {
@@ -71,7 +73,7 @@ run::found run::find(scope& s, completion& c, position const& at, expectation co
     bool const class_fits = first.cls == effect::none || wanted.cls == effect::none || first.cls == wanted.cls;
     bool const shape_fits = (first.shape_out.empty() || first.shape_out == wanted.shape_out) &&
                             (first.shape_in.empty() || first.shape_in == wanted.shape_in);
-    if (first.path != at.path || !kind_fits || first.name != wanted.name || !class_fits || !shape_fits) {
+    if (history_.key_of(first) != history_.key_of(at) || !kind_fits || first.name != wanted.name || !class_fits || !shape_fits) {
         mismatch(at, wanted, first);
         return found::stopped;
     }
@@ -84,7 +86,7 @@ run::found run::find(scope& s, completion& c, position const& at, expectation co
     if (last.kind == entry_kind::cancel_delivered) {
         s.in_branch().cancel_delivered = true;
         op.fail(error(errc::cancelled, "the run was cancelled"));
-        history_.pass(at.path);
+        history_.pass(at);
         return found::finished;
     }
     return found::recorded;

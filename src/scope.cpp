@@ -18,6 +18,7 @@ scope::scope(scope const& outer, position const& at, std::size_t index, branch& 
     : owner_(outer.owner_), branch_(b), path_prefix_(at.path + '.' + std::to_string(index) + '.'),
       place_prefix_(at.place + '.' + std::to_string(index) + '/'), shields_(outer.shields_)
 {
+    b.prefix = place_prefix_;
 }
 
 scope::counted& scope::counter_of(std::string_view name)

@@ -18,9 +18,9 @@ bool step_base::proceed(scope& s, completion& c, position at)
     step_record record;
     if (what == run::found::recorded) {
         // The common case, a step that has been done: no more is read than its outcome.
-        if (is_outcome(entries.back()->kind) && entries.back()->path == at.path)
+        if (is_outcome(entries.back()->kind) && entries.back()->place == at.place)
             if (auto const text = r.intact_payload(*entries.back())) return take_recorded(r, at, *entries.back(), *text);
-        record = read_step(entries, at.path);
+        record = read_step(entries, at.place);
     }
     // A class taken by default is the one that was recorded (P3).
     auto const cls = record.cls != effect::none ? record.cls : cls_ != effect::none ? cls_ : r.settings().default_effect;
@@ -42,6 +42,7 @@ bool step_base::proceed(scope& s, completion& c, position at)
         // Nothing is waited for and nobody can stop it: the function is called in place, without any state of its own.
         attempt_data data;
         data.run = r.row().id;
+        data.segment = r.segment();
         data.place = data.step_place = at.place;
         data.epoch = r.row().epoch;
         data.clock = &r.hosted_by().clock();

@@ -129,6 +129,7 @@ void step_machine::make_attempt_data()
 {
     data_ = std::make_shared<attempt_data>();
     data_->run = run_.row().id;
+    data_->segment = run_.segment();
     data_->step_place = at_.place;
     data_->place = where().place;
     data_->stop = std::stop_source();

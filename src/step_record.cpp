@@ -43,12 +43,12 @@ bool may_run_again(step_record const& r)
 
 }  // namespace
 
-step_record read_step(std::span<journal_entry const* const> entries, std::string_view path)
+step_record read_step(std::span<journal_entry const* const> entries, std::string_view place)
 {
     using enum entry_kind;
     step_record r;
     for (auto const* e : entries) {
-        if (e->path != path) {
+        if (e->place != place) {
             read_sub_step(r, *e);
             continue;
         }

@@ -40,6 +40,6 @@ struct step_record {
     std::optional<decision_payload> decided;  ///< the newest decision, if nothing came after it
 };
 
-step_record read_step(std::span<journal_entry const* const> entries, std::string_view path);
+step_record read_step(std::span<journal_entry const* const> entries, std::string_view place);
 
 }  // namespace flow::detail

@@ -111,7 +111,10 @@ bool make_token_base::make(run& r, position const& at)
     row.secret_hash = sha256(*secret);
     row.due_at = limit_from(r.now(), options_.lifetime);
     // The place tells it from an older one whose key no longer counts.
-    if (!options_.idempotency_key.empty()) row.idempotency_key = std::string(options_.idempotency_key) + '@' + at.place;
+    if (!options_.idempotency_key.empty()) {
+        auto const segment = r.segment() == 0 ? std::string() : std::to_string(r.segment()) + '/';
+        row.idempotency_key = std::string(options_.idempotency_key) + '@' + segment + at.place;
+    }
     r.remember_token(id_, {row.due_at, at.place});
     r.add(insert_waitpoint{std::move(row)});
     return true;
@@ -123,7 +126,7 @@ namespace {
 class waiting final : public pending {
 public:
     waiting(wait_base& op, scope& s, completion& c, position at, wait_payload w)
-        : pending(s, c, std::move(at)), op_(op), on_(w), token_(run_.token_of(w.waitpoint).value_or(run::made_token{never, at_.place}))
+        : pending(s, c, std::move(at)), op_(op), on_(w), token_(run_.token_of(w.waitpoint).value_or(run::made_token{never, at_.place, {}}))
     {
     }
 
@@ -266,7 +269,11 @@ private:
 bool wait_base::is_unknown(run& r, position const& at)
 {
     auto const row = r.hosted_by().find_waitpoint(*id_);
-    if (!row || *row) return false;  // a store that cannot be read says so when the wait is written
+    if (!row) return false;  // a store that cannot be read says so when the wait is written
+    if (*row) {
+        r.remember_token((*row)->id, {(*row)->due_at, (*row)->place});
+        return false;
+    }
     error_detail const d{errc::unknown_token, "", "there is no token " + to_string(*id_) + " in this store", at.place, 0};
     auto e = r.make(entry_kind::wait_failed, at);
     e.name = name_.view();

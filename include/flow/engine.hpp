@@ -17,6 +17,7 @@
 #include "flow/start.hpp"
 #include "flow/store.hpp"
 #include "flow/time.hpp"
+#include "flow/versions.hpp"
 #include "flow/workflow.hpp"
 
 namespace flow {
@@ -69,6 +70,8 @@ struct workflow_options {
     flow::version version{};
     /// The class of its steps that name none; effect::none: the engine's.
     effect default_effect = effect::none;
+    /// How what is recorded of its runs is matched with the code.
+    replay_order order = replay_order::strict;
 
     workflow_options() = default;
     workflow_options(flow::version v) : version(v) {}

@@ -3,6 +3,7 @@
 
 #include "flow/as_outcome.hpp"
 #include "flow/attempt.hpp"
+#include "flow/checkpoint.hpp"
 #include "flow/client.hpp"
 #include "flow/command_line.hpp"
 #include "flow/engine.hpp"
@@ -16,4 +17,5 @@
 #include "flow/stores.hpp"
 #include "flow/token.hpp"
 #include "flow/values.hpp"
+#include "flow/versions.hpp"
 #include "flow/workflow.hpp"

@@ -73,6 +73,7 @@ struct run_view {
     std::vector<open_wait> open;
     std::vector<happening> happened;  ///< status changes, and what people asked, answered and decided; oldest first
     std::int64_t entries = 0;  ///< length of its history
+    std::uint32_t segment = 0; ///< raised by `checkpoint` and `continue_as_new`; steps and what happened are of the newest
     int recoveries = 0;        ///< taken over from a dead process while executing, since the last progress (P31)
     resume_result resume = goes_on{0};
     std::optional<std::string> result;       ///< of a run that succeeded; empty if it lies in a blob

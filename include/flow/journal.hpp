@@ -52,8 +52,12 @@ enum class entry_kind : std::uint8_t {
     abandoned = 25,       ///< a non_replayable step in doubt was given up (P16)
     result = 26,          ///< the run's end: payload is its result
     failure = 27,         ///< the run's end: payload is its error
+    group = 28,           ///< a group ended for the branches it had no use for any more
+    patch = 29,           ///< `patched` answered: payload says what
+    checkpoint = 30,      ///< begins a segment: payload is the state
+    continued = 31,       ///< begins a segment: payload is the new arguments
     // The next issues fill these; they have their numbers now.
-    group = 28, patch = 29, checkpoint = 30, continued = 31, child = 32, child_ended = 33, published = 34,
+    child = 32, child_ended = 33, published = 34,
     phase = 35, sent = 36, event = 37, budget = 38, evidence = 39, fact = 40, plan = 41, resource = 42,
 };
 

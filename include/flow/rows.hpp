@@ -123,6 +123,7 @@ struct run_change {
     std::string terminal_reason;
     std::string reason;
     bool release = false;
+    std::uint32_t version = 0;  ///< the workflow's version from now on (P21, P47); 0: as it is
 };
 
 /// One run's atomic mutation, fenced (P5). At least one entry; entries' seqs follow `after` without gaps.
@@ -255,7 +256,9 @@ struct claimed {
 /// A run as its holder needs it to go on.
 struct loaded_run {
     run_row row;
-    std::vector<journal_entry> entries;  ///< all, in order; a payload in a blob is left out (P56)
+    /// In order; a payload in a blob is left out (P56). All of them, or once it has been closed by `checkpoint` or `continued`: the
+    /// first (`start`), the newest `continued`, and all from the newest of the two kinds on. What is older is never read again.
+    std::vector<journal_entry> entries;
     std::vector<waitpoint_row> waitpoints;  ///< those it has an edge to, and its pending ones
     std::vector<request> mailbox;        ///< what nobody has taken yet
 };

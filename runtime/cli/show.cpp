@@ -59,7 +59,7 @@ void print_document(session const& s, run_view const& v)
     o.raw("steps", list_of(newest(v.steps, limit))).number("steps_total", static_cast<std::int64_t>(v.steps.size()));
     o.raw("happened", list_of(newest(v.happened, limit)))
         .number("happened_total", static_cast<std::int64_t>(v.happened.size()));
-    o.number("entries", v.entries).number("recoveries", v.recoveries).raw("resume", json_of(v.resume));
+    o.number("entries", v.entries).number("segment", v.segment).number("recoveries", v.recoveries).raw("resume", json_of(v.resume));
     o.raw("result", v.result && !v.result_in_blob ? json_payload(v.result_encoding, *v.result) : "null");
     o.yes_no("result_in_blob", v.result_in_blob).raw("failure", v.failure ? json_of(*v.failure) : "null");
     std::vector<std::string> unfinished;

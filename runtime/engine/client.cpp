@@ -67,19 +67,12 @@ namespace {
 
 run_view view_of(detail::client_core& core, run_id id)
 {
-    auto row = core.data->run(id).value();
-    if (!row) no_run(to_string(id));
-    std::vector<journal_entry> entries;
-    for (auto after = seq_no::none;;) {
-        auto page = core.data->journal(id, after, 1000).value();
-        if (page.empty()) break;
-        after = page.back().seq;
-        std::move(page.begin(), page.end(), std::back_inserter(entries));
-    }
+    auto run = core.data->load(id).value();
+    if (!run) no_run(to_string(id));
     waitpoint_filter open;
     open.run = id;
     open.status = waitpoint_status::pending;
-    return detail::make_view(*std::move(row), entries, core.data->reader().waitpoints(open).value());
+    return detail::make_view(std::move(run->row), run->entries, core.data->reader().waitpoints(open).value());
 }
 
 }  // namespace

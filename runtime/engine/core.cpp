@@ -59,6 +59,7 @@ void engine_core::add(std::string_view name, workflow_options o, workflow_functi
     s.max_recoveries = options_.max_recoveries;
     s.max_payload = options_.max_payload;
     s.blob_threshold = options_.blob_threshold;
+    s.order = o.order;
     workflow_version const key{std::string(name), o.version.number};
     {
         std::lock_guard const lock(guard_);
@@ -137,6 +138,7 @@ void engine_core::run_is_over(driver& d)
         }
     }
     suspect_passed(d.id());
+    if (d.body().status().execution == execution_status::queued) look_soon();  // it goes on, perhaps here
     if (ended) shared_->run_ended();
     something_ended();
 }

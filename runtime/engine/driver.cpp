@@ -165,6 +165,18 @@ void driver::write(group g)
 }
 outcome<std::string> driver::load_blob(digest const& hash) { return engine_.store->load_blob(hash); }
 outcome<std::optional<waitpoint_row>> driver::find_waitpoint(waitpoint_id id) { return engine_.store->waitpoint(id); }
+outcome<std::uint32_t> driver::version_for(std::string_view workflow, std::uint32_t version, encoding how, std::string_view arguments)
+{
+    try {
+        auto const [found, functions] = engine_.find(workflow, version);
+        auto const fits = functions->make(how, arguments);
+        if (fits) return found.version;
+        return error(errc::bad_argument, "version " + std::to_string(found.version) + " of workflow \"" + found.workflow + "\" takes " +
+                                             std::string(functions->arguments_shape()) + ": " + fits.error().message());
+    } catch (error const& e) {
+        return e;
+    }
+}
 void driver::warn(std::string_view text) { engine_.log(log_level::warning, std::string(text)); }
 
 namespace {

@@ -52,6 +52,7 @@ public:
     void disarm(ticket t) override;
     outcome<std::string> load_blob(digest const& hash) override;
     outcome<std::optional<waitpoint_row>> find_waitpoint(waitpoint_id id) override;
+    outcome<std::uint32_t> version_for(std::string_view workflow, std::uint32_t version, encoding how, std::string_view arguments) override;
     secret_source secrets() override { return secrets_; }
     void warn(std::string_view text) override;
 

@@ -1,5 +1,7 @@
 #include "runtime/engine/held.hpp"
 
+#include <algorithm>
+
 namespace flow::detail {
 
 namespace {
@@ -18,6 +20,7 @@ public:
     void disarm(ticket) override {}
     outcome<std::string> load_blob(digest const& hash) override { return store_.load_blob(hash); }
     outcome<std::optional<waitpoint_row>> find_waitpoint(waitpoint_id id) override { return store_.waitpoint(id); }
+    outcome<std::uint32_t> version_for(std::string_view, std::uint32_t version, encoding, std::string_view) override { return version; }
     secret_source secrets() override
     {
         return [this](waitpoint_id w) { return store_.secret_of(w); };
@@ -35,7 +38,8 @@ stored_arguments load_arguments(loaded_run const& loaded, store& s)
 {
     stored_arguments a;
     if (loaded.entries.empty() || loaded.entries.front().kind != entry_kind::start) return a;
-    auto const& first = loaded.entries.front();
+    auto const newest = std::find_if(loaded.entries.rbegin(), loaded.entries.rend(), [](auto const& e) { return e.kind == entry_kind::continued; });
+    auto const& first = newest == loaded.entries.rend() ? loaded.entries.front() : *newest;
     a.how = first.encoding;
     a.text = first.payload;
     if (first.in_blob)
@@ -43,18 +47,25 @@ stored_arguments load_arguments(loaded_run const& loaded, store& s)
     return a;
 }
 
+outcome<std::unique_ptr<body>> make_body(workflow_functions const& functions, stored_arguments const& arguments, run_row const& row)
+{
+    auto b = functions.make(arguments.how, arguments.text);
+    if (b) return b;
+    return error(errc::undecodable, "the arguments of workflow " + row.workflow + " version " + std::to_string(row.version) + " (shape now " +
+                                        std::string(functions.arguments_shape()) + ") cannot be read: " + b.error().message());
+}
+
 bool worth_retrying(loaded_run loaded, workflow_functions const& functions, run_settings const& settings, store& s, clock const& c,
                     std::string_view so_far)
 {
     auto const arguments = load_arguments(loaded, s);
-    auto body = functions.make(arguments.how, arguments.text);
-    if (!body) return false;
+    if (!functions.make(arguments.how, arguments.text)) return false;
     reading_host host(s, c);
     auto const secrets = host.secrets();
     secrets_here const here(secrets);
     run r(std::move(loaded), settings, host);
     r.replay_only();
-    r.enter(*std::move(body));
+    r.enter([&] { return functions.make(arguments.how, arguments.text); });
     return r.would_go_on() || r.would_be_held_by() != so_far;
 }
 

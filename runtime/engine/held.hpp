@@ -17,6 +17,9 @@ struct stored_arguments {
 };
 stored_arguments load_arguments(loaded_run const& loaded, store& s);
 
+/// undecodable: a sentence for whoever looks at the held run.
+outcome<std::unique_ptr<body>> make_body(workflow_functions const& functions, stored_arguments const& arguments, run_row const& row);
+
 /// Whether a retry would change anything: the body reaches the end of what is recorded, or is held for another reason than `so_far`.
 bool worth_retrying(loaded_run loaded, workflow_functions const& functions, run_settings const& settings, store& s, clock const& c,
                     std::string_view so_far);

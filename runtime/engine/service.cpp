@@ -182,13 +182,8 @@ void engine_core::enter(claimed const& c)
 
 void engine_core::begin(std::shared_ptr<driver> const& d, workflow_functions const& functions, stored_arguments arguments)
 {
-    d->post([&functions, arguments = std::move(arguments)](run& r) {
-        auto b = functions.make(arguments.how, arguments.text);
-        if (b) return r.enter(*std::move(b));
-        r.refuse("undecodable", "the arguments of workflow " + r.row().workflow + " version " + std::to_string(r.row().version) +
-                                    " (shape now " + std::string(functions.arguments_shape()) +
-                                    ") cannot be read: " + b.error().message());
-    });
+    auto const kept = std::make_shared<stored_arguments const>(std::move(arguments));
+    d->post([&functions, kept](run& r) { r.enter([&functions, kept, &r] { return make_body(functions, *kept, r.row()); }); });
 }
 
 void engine_core::next_suspect()

@@ -68,6 +68,7 @@ public:
     void disarm(flow::detail::ticket) override {}
     flow::outcome<std::string> load_blob(flow::digest const& hash) override { return store_.load_blob(hash); }
     flow::outcome<std::optional<flow::waitpoint_row>> find_waitpoint(flow::waitpoint_id id) override { return store_.waitpoint(id); }
+    flow::outcome<std::uint32_t> version_for(std::string_view, std::uint32_t v, flow::encoding, std::string_view) override { return v; }
     flow::detail::secret_source secrets() override { return {}; }
     void warn(std::string_view text) override { std::fprintf(stderr, "%.*s\n", static_cast<int>(text.size()), text.data()); }
 
@@ -118,7 +119,7 @@ int main()
     {
         direct_host host(*store);
         flow::detail::run r(store->load(n.id).value().value(), {}, host);
-        r.enter(body());
+        r.enter([] { return flow::outcome<std::unique_ptr<flow::detail::body>>(body()); });
         while (host.pump(r)) {
         }
         if (r.status().run != flow::run_status::waiting) return std::fprintf(stderr, "the run did not reach its wait\n"), 1;
@@ -129,7 +130,7 @@ int main()
         direct_host host(*store);
         flow::detail::run r(std::move(loaded), {}, host);
         r.replay_only();
-        r.enter(body());
+        r.enter([] { return flow::outcome<std::unique_ptr<flow::detail::body>>(body()); });
         auto const grown = resident_kb() - before;
         std::printf("replay %d: %s, %ld KB grown over %d steps\n", round, r.would_go_on() ? "reached its end" : "HELD", grown, steps);
         if (!r.would_go_on() || grown > most_kb) return 1;  // a byte a step would show, a kilobyte a step is a gigabyte

@@ -64,7 +64,7 @@ public:
     void stop() { engine_.reset(); }
 
     run_view view(run_id id) { return engine().inspect(id); }
-    run_status status(run_id id) { return view(id).row.status.run; }
+    run_status status(run_id id) { return engine().find(id).status().run; }
     /// The id of the only open token of that name.
     waitpoint_id open_token(std::string_view name = {});
     std::vector<journal_entry> journal(run_id id) { return engine().journal(id, seq_no::none, 100'000); }

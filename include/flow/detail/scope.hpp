@@ -16,6 +16,7 @@ struct branch {
     branch* parent = nullptr;       ///< the one its group stands in; none: the top
     bool cancel_wanted = false;     ///< its group has no use for it any more
     bool cancel_delivered = false;  ///< every operation outside a shield now throws `cancelled`, without an entry (P42)
+    std::string prefix{};           ///< what its places begin with: "all#0.1/"
 };
 
 /// Where an operation stands: `4.0.1`, and `workflow#0/charge#2` (P1).
@@ -38,6 +39,8 @@ public:
     run& owner() const noexcept { return owner_; }
     flow::detail::branch& in_branch() const noexcept { return branch_; }
     bool shielded() const noexcept { return shields_ > 0; }
+    /// The workflow's own body, neither a branch nor a sub-workflow.
+    bool is_top() const noexcept { return path_prefix_.empty(); }
 
     /// The position of the operation that is awaited now. Throws flow::error(bad_name).
     position next(std::string_view name);

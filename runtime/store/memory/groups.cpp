@@ -171,6 +171,7 @@ private:
         row.status = g.change->status;
         row.terminal_reason = g.change->terminal_reason;
         row.reason = g.change->reason;
+        if (g.change->version != 0) row.version = g.change->version;
         row.changed_at = at;
         row.snapshot = detail::snapshot_in(g);
         if (detail::raises_epoch(g)) {

@@ -3,8 +3,26 @@
 
 #include "runtime/store/id_range.hpp"
 #include "runtime/store/memory/memory_store.hpp"
+#include "src/history.hpp"
 
 namespace flow::memory_detail {
+
+namespace {
+
+template <class Journal>
+std::vector<journal_entry> newest_segment(Journal const& all)
+{
+    auto const is = [](entry_kind k) { return [k](journal_entry const& e) { return e.kind == k; }; };
+    auto const from = std::find_if(all.rbegin(), all.rend(), [](journal_entry const& e) { return detail::is_segment_start(e.kind); });
+    if (from == all.rend()) return {all.begin(), all.end()};
+    auto const continued = std::find_if(from, all.rend(), is(entry_kind::continued));
+    std::vector<journal_entry> out{all.front()};
+    if (continued != from && continued != all.rend()) out.push_back(*continued);
+    out.insert(out.end(), std::prev(from.base()), all.end());
+    return out;
+}
+
+}  // namespace
 
 outcome<std::optional<loaded_run>> memory_store::load(run_id id)
 {
@@ -15,7 +33,7 @@ outcome<std::optional<loaded_run>> memory_store::load(run_id id)
     auto const& run = t.run(num);
     loaded_run out;
     out.row = run.row;
-    out.entries.assign(run.journal.begin(), run.journal.end());
+    out.entries = newest_segment(run.journal);
     std::set<std::int64_t> waits;
     for (auto const& [w, edge] : run.edges) waits.insert(w);
     for (auto const w : run.waitpoints)

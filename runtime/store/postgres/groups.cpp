@@ -138,6 +138,7 @@ private:
         run.row.status = change.status;
         run.row.terminal_reason = change.terminal_reason;
         run.row.reason = change.reason;
+        if (change.version != 0) run.row.version = change.version;
         run.row.changed_at = at;
         run.row.snapshot = detail::snapshot_in(g);
         if (detail::raises_epoch(g)) {

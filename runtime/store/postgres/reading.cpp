@@ -29,7 +29,12 @@ outcome<T> finish(outcome<void> const& done, T& value)
 
 outcome<std::optional<loaded_run>> postgres_store::load(run_id run)
 {
-    static auto const entries = select_journal("journal where run = $1 order by seq");
+    // The newest segment, and what it needs of those before it (loaded_run).
+    static auto const entries = "with continued as (select coalesce(max(seq), 0) as seq from journal where run = $1 and kind = 31),"
+                                " newest as (select greatest((select seq from continued), coalesce(max(seq), 0)) as seq from journal"
+                                " where run = $1 and kind = 30) " +
+                                select_journal("journal where run = $1 and (seq >= (select seq from newest) or seq = (select seq from continued)"
+                                               " or seq = 1) order by seq");
     static auto const waits = select_waitpoints(
         "waitpoints w join runs o on o.num = w.run where w.num in"
         " (select waitpoint from edges where run = $1 union select num from waitpoints where run = $1 and status = 0)"

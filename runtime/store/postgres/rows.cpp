@@ -229,14 +229,15 @@ std::optional<std::int64_t> insert_run(connection& c, run_row const& row)
 void update_runs(connection& c, std::span<run_row const> changed)
 {
     if (changed.empty()) return;
-    batch b(9);
+    batch b(10);
     for (auto const& row : changed)
         b << row.num << number(row.status.execution) << number(row.status.run) << std::string_view(row.terminal_reason)
-          << std::string_view(row.reason) << row.changed_at << number(row.snapshot) << number(row.epoch) << number(row.owner);
+          << std::string_view(row.reason) << row.changed_at << number(row.snapshot) << number(row.epoch) << number(row.owner)
+          << std::int64_t{row.version};
     c.run("update runs r set execution = n.execution, status = n.status, terminal_reason = n.terminal_reason, reason = n.reason,"
-          " changed_at = n.changed_at, snapshot = n.snapshot, epoch = n.epoch, owner = n.owner from unnest($1::bigint[],"
-          " $2::smallint[], $3::smallint[], $4::text[], $5::text[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[])"
-          " n(num, execution, status, terminal_reason, reason, changed_at, snapshot, epoch, owner) where r.num = n.num",
+          " changed_at = n.changed_at, snapshot = n.snapshot, epoch = n.epoch, owner = n.owner, version = n.version from unnest($1::bigint[],"
+          " $2::smallint[], $3::smallint[], $4::text[], $5::text[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[],"
+          " $10::bigint[]) n(num, execution, status, terminal_reason, reason, changed_at, snapshot, epoch, owner, version) where r.num = n.num",
           b.arrays());
 }
 

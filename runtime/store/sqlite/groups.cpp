@@ -276,6 +276,7 @@ private:
         row.owner = run.owner;
         row.snapshot = detail::snapshot_in(g);
         update_run(c_, row);
+        if (change.version != 0) (c_.prepare("update runs set version = ? where num = ?") << std::int64_t{change.version} << g.num).run();
         if (is_terminal(change.status.run)) clear_up(c_, g.num, at);
     }
 

@@ -39,7 +39,8 @@ outcome<T> finish(outcome<void> const& done, T& value)
 outcome<std::optional<loaded_run>> sqlite_store::load(run_id run)
 {
     static auto const find = select_runs("runs r where r.id = ?");
-    static auto const entries = select_journal("journal where run = ? order by seq");
+    static auto const entries = select_journal("journal where run = ? and seq >= ? order by seq");
+    static auto const before = select_journal("journal where run = ? and seq = ?");
     static auto const waits = select_waitpoints(
         "waitpoints w join runs o on o.num = w.run where w.num in"
         " (select waitpoint from edges where run = ?1 union select num from waitpoints where run = ?1 and status = 0)"
@@ -55,15 +56,27 @@ outcome<std::optional<loaded_run>> sqlite_store::load(run_id run)
         out.emplace();
         out->row = read_run(r);
         auto const num = out->row.num;
+        std::int64_t continued = 0, from = 0;
         {
+            auto newest = c.prepare("select (select max(seq) from journal where run = ?1 and kind = 31),"
+                                    " (select max(seq) from journal where run = ?1 and kind = 30),"
+                                    " (select max(seq) from journal where run = ?1)");
+            newest << num;
+            newest.step();
+            continued = newest.number(0);  // null reads as 0
+            from = std::max(continued, newest.number(1));
             // An entry is large: growing step by step would move each of them several times.
-            auto count = c.prepare("select max(seq) from journal where run = ?");
-            count << num;
-            if (count.step()) out->entries.reserve(static_cast<std::size_t>(count.number(0)));
+            out->entries.reserve(static_cast<std::size_t>(newest.number(2) - from) + 2);
+        }
+        for (auto const seq : {std::int64_t{1}, continued}) {
+            if (seq == 0 || seq >= from) continue;
+            auto e = c.prepare(before.c_str());
+            e << num << seq;
+            while (e.step()) out->entries.push_back(read_entry(e));
         }
         {
             auto e = c.prepare(entries.c_str());
-            e << num;
+            e << num << from;
             while (e.step()) out->entries.push_back(read_entry(e));
         }
         {

@@ -36,6 +36,9 @@ create table journal(
     blob integer not null, hash blob, input_hash blob, commit_ref text not null, by text not null, why text not null,
     at integer not null, checksum integer not null);
 create unique index journal_run on journal(run, seq);
+-- Where a run's newest segment begins: only what closes one has an entry here.
+create index journal_checkpoint on journal(run, seq) where kind = 30;
+create index journal_continued on journal(run, seq) where kind = 31;
 
 create table blobs(id integer primary key, hash blob not null unique, payload blob not null);
 
