@@ -140,8 +140,7 @@ std::map<std::string, int> settled_effects(store& s)
     std::map<std::string, int> all;
     run_filter every;
     for (auto const& row : s.reader().runs(every).value()) {
-        auto const loaded = s.load(row.id).value();
-        for (auto const& e : loaded->entries)
+        for (auto const& e : s.journal(row.id, seq_no::none, 100'000).value())
             if ((e.kind == entry_kind::step || e.kind == entry_kind::step_failed) && e.cls != effect::replayable)
                 all[e.name] = outside().count(e.name);
     }

@@ -79,7 +79,7 @@ private:
     store_ptr store_;
     registration add_;
     engine_options options_;
-    std::uint64_t seed_ = 1;
+    static inline std::uint64_t seed_ = 1;  ///< another for every engine: no two draw the same ids
     std::optional<flow::engine> engine_;
 };
 
