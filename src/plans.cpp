@@ -231,6 +231,25 @@ plan plan_fall_due(run_row const& row, time_point now)
     return one_change(row, status_event::fall_due, queue_reason(row.queue, now), "Run was QUEUED when it fell due.", "system", now);
 }
 
+plan plan_deadline(run_row const& row, time_point now)
+{
+    if (row.epoch == epoch_no{}) {
+        auto p = one_change(row, status_event::expire, {}, "Run expired: its deadline passed before it began.", "system", now);
+        p.change.terminal_reason = "deadline";
+        return p;
+    }
+    request r;
+    r.kind = request_kind::cancel;
+    r.payload = by_deadline;
+    r.by = "system";
+    r.why = "its deadline passed";
+    r.at = now;
+    auto p = one_change(row, status_event::cancel, queue_reason(row.queue, now), "Run's deadline passed: it was QUEUED to clean up.", "system", now);
+    p.entries.insert(p.entries.begin(), request_entry(r));
+    p.withdraw_waits = true;
+    return p;
+}
+
 request_plan plan_request(run_row const& row, request const& what)
 {
     if (is_terminal(row.status.run)) return {request_fate::ended_before, std::nullopt};

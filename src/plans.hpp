@@ -67,6 +67,12 @@ plan plan_unblock(run_row const& row, time_point now);
 /// A delayed run falls due.
 plan plan_fall_due(run_row const& row, time_point now);
 
+/// The deadline of a run that nobody holds has passed: one that has not begun has expired, another is cancelled and queued to clean up.
+plan plan_deadline(run_row const& row, time_point now);
+
+/// What a `cancel` request's payload is where a deadline asks.
+inline constexpr std::string_view by_deadline = R"("deadline")";
+
 /// A request to a run: what becomes of it. `plan` only with fate `taken`: then nobody holds the run, and the store writes
 /// it and raises the epoch. With `left_to_holder` the store writes the mailbox row; otherwise nothing.
 struct request_plan {

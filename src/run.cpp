@@ -35,6 +35,7 @@ void run::enter(body_maker make)
     for (auto const& r : std::exchange(mailbox_, {}))
         if (phase_ == phase::live && !dry_) mail(r);
     if (phase_ != phase::live) return;
+    if (!dry_) arm_deadline();
     make_body();
     if (!body_) return after_event();
     if (!dry_) gate_ = recovery_gate::needed(*this, *root_, [this] { begin_body(); });
@@ -161,6 +162,13 @@ void run::returned(ticket t, call_result result)
 void run::due(ticket t)
 {
     dispatch([this, t] {
+        if (t == deadline_ && phase_ == phase::live && !is_cancelling()) {
+            request r;
+            r.payload = by_deadline;
+            r.by = "system";
+            r.why = "its deadline passed";
+            return take_cancel(r);
+        }
         auto const at = flying_.find(t);
         if (at != flying_.end() && phase_ == phase::live) at->second->due(t);
     });

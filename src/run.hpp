@@ -257,6 +257,8 @@ private:
         std::vector<waitpoint_row> answered_first;
     };
     void take_cancel(request const& r);
+    void arm_deadline();
+    void end_as_cancelled(std::string why);
     void withdraw(withdrawal w);
     void park(scope& s, completion& c, position const& at, journaled_operation& op);
     bool advance();
@@ -327,6 +329,8 @@ private:
         std::string reason;
     };
     standing before_;  ///< as it was before the open group, or before the one that may be superseded
+    ticket deadline_ = ticket::none;  ///< the timer
+    bool expiring_ = false;  ///< what cancels it is its deadline
     bool pausing_ = false;  ///< asked to pause: nothing new begins, and when nothing runs it stands still
     std::function<void()> after_mail_;  ///< its release was superseded by mail: once that is taken
     std::deque<event> kept_back_;

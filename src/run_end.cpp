@@ -5,6 +5,7 @@
 
 #include "src/payloads.hpp"
 #include "src/pending.hpp"
+#include "src/plans.hpp"
 
 namespace flow::detail {
 
@@ -17,10 +18,7 @@ void run::hold(std::string kind, std::string message)
         return;
     }
     if (is_cancelling()) {  // its clean-up cannot be reached: it ends without
-        leave(status_event::end_cancelled, entry_kind::failure,
-              write_payload(to_payload({errc::cancelled, "", "the run was cancelled", "", 0})), encoding::json, {}, "cancelled",
-              "Run was cancelled. Its clean-up did not run: " + message);
-        return;
+        return end_as_cancelled(" Its clean-up did not run: " + message);
     }
     phase_ = phase::leaving;
     host_.warn("run " + to_string(row_.id) + " is held (" + kind + "): " + message);
@@ -84,6 +82,10 @@ void run::take_cancel(request const& r)
         e.name = to_string(request_kind::cancel);
         e.by = r.by;
         e.why = r.why;
+        if (!r.payload.empty()) {
+            e.payload = r.payload;
+            e.encoding = encoding::json;
+        }
         append(std::move(e));
         if (!r.id.value.is_nil()) add(take_request{r.id, open_.entries.size() - 1});
     };
@@ -92,10 +94,31 @@ void run::take_cancel(request const& r)
         return submit();
     }
     pausing_ = false;
+    expiring_ = r.payload == by_deadline;
     withdraw({{}, [this, r, ask] {
                   ask();
-                  change(status_event::cancel, {}, "Cancel was taken" + (r.by.empty() ? std::string(".") : ": asked for by " + r.by + "."));
+                  change(status_event::cancel, {}, expiring_ ? std::string("Run's deadline passed: it is cancelled.")
+                                                             : "Cancel was taken" + (r.by.empty() ? std::string(".") : ": asked for by " + r.by + "."));
               }, {}});
+}
+
+void run::arm_deadline()
+{
+    // A cancel that was taken before: what for?
+    for (auto const& e : history_.all())
+        if (is_cancelling() && e.kind == entry_kind::request && e.payload == by_deadline) expiring_ = true;
+    if (row_.deadline_at == never || is_cancelling()) return;
+    deadline_ = ticket{next_ticket_++};
+    host_.arm_at(deadline_, row_.deadline_at);
+}
+
+void run::end_as_cancelled(std::string why)
+{
+    auto const code = expiring_ ? errc::run_expired : errc::cancelled;
+    auto const text = expiring_ ? "the run's deadline passed" : "the run was cancelled";
+    leave(expiring_ ? status_event::expire : status_event::end_cancelled, entry_kind::failure,
+          write_payload(to_payload({code, "", text, "", 0})), encoding::json, {}, expiring_ ? "deadline" : "cancelled",
+          (expiring_ ? "Run expired: its deadline passed." : "Run was cancelled.") + why);
 }
 
 void run::cancel_branches(std::vector<branch*> within, std::function<void()> first)
@@ -220,10 +243,7 @@ void run::finish()
         was_cancelled = true;
     }
     if (was_cancelled) {
-        leave(status_event::end_cancelled, entry_kind::failure,
-              write_payload(to_payload({errc::cancelled, "", "the run was cancelled", "", 0})), encoding::json, {}, "cancelled",
-              "Run was cancelled.");
-        return;
+        return end_as_cancelled({});
     }
     call_result result;
     body_->result(result);

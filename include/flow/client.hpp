@@ -145,6 +145,11 @@ public:
     /// Tries a held run again, lets a paused one go on. usage: it is neither.
     request_fate resume(run_id run, std::string_view why = {}, std::string_view by = {});
 
+    /// Waits until all of these runs have ended; false: not within the limit. As any_run_handle::wait.
+    bool wait_for_all(std::vector<any_run_handle> const& runs, std::chrono::milliseconds limit);
+    /// Waits until one of them has; its index, the first in the list if several have. Nothing: not within the limit, or the list is empty.
+    std::optional<std::size_t> wait_for_any(std::vector<any_run_handle> const& runs, std::chrono::milliseconds limit);
+
     store& data() noexcept;
 
 protected:

@@ -44,6 +44,8 @@ struct engine_options {
     duration evict_after = std::chrono::seconds{5};
     /// Waiting runs kept in memory at most; beyond it those that have waited longest leave at once.
     std::size_t most_waiting = 10'000;
+    /// Runs held at once at most that do not wait; the others stay in the queue. Bounds the memory a backlog takes. At least 1.
+    std::size_t most_running = 4'000;
     /// A step still running after this long gets an entry, so that `flow show` can tell.
     duration announce_after = std::chrono::seconds{1};
     /// Attempt time limit of steps that give none. Zero: none.

@@ -22,7 +22,7 @@ enum class errc : std::uint16_t {
     nondeterminism = 201, undecodable, effect_unknown, journal_corrupt, no_version,
 
     step_failed = 301, step_timeout, wait_timeout, step_skipped, cancelled, output_unstorable, payload_too_large,
-    recoveries_exhausted,
+    recoveries_exhausted, run_expired,
 
     usage = 401, bad_name, bad_argument, unknown_workflow, start_conflict, unknown_run, unknown_token,
     token_conflict, token_ended, wrong_shape, run_ended, unknown_intervention, bad_choice, engine_stopped,
@@ -62,6 +62,7 @@ inline constexpr auto errors = std::to_array<error_row>({
     {errc::output_unstorable,    "output_unstorable",    remedy::give_up,      "the step's output could not be stored"},
     {errc::payload_too_large,    "payload_too_large",    remedy::correct,      "the value is larger than the store accepts"},
     {errc::recoveries_exhausted, "recoveries_exhausted", remedy::ask_a_person, "the run ended its process again and again without progress"},
+    {errc::run_expired,          "run_expired",          remedy::give_up,      "the run's deadline passed before its end"},
     {errc::usage,                "usage",                remedy::correct,      "the call is not allowed here"},
     {errc::bad_name,             "bad_name",             remedy::correct,      "names are 1 to 256 bytes of UTF-8 without control characters"},
     {errc::bad_argument,         "bad_argument",         remedy::correct,      "an argument has the wrong type or value"},

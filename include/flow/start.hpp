@@ -25,10 +25,13 @@ struct start_options {
     std::string_view idempotency_key{};
     /// Keys are unique within a tenant.
     std::string_view tenant{};
-    /// For finding runs again; free text.
+    /// For finding runs again: words, parted by spaces or commas.
     std::string_view tags{};
     /// The run is not begun before so long from now.
     duration delay{};
+    /// The run must have ended so long from now. If it has not, it is cancelled, its clean-up runs, and it ends `expired` (deadline); one that
+    /// has not begun by then never does. Zero: none.
+    duration deadline{};
     /// Of runs that stand in the queue, those with the highest are taken first; among equals the oldest.
     std::int32_t priority = 0;
     /// For a start by name: the version to run. 0: the newest that an engine has registered; 1 from a client. Starting again under a key

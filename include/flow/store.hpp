@@ -63,8 +63,8 @@ public:
     /// epoch and appends the snapshot that names the owner; a `recovered` entry where the body or a step was executing.
     virtual outcome<std::vector<claimed>> claim(claim_request const& what) = 0;
 
-    /// For runs nobody holds: decides waitpoints that fell due, queues suspended runs whose wait is over, clears up.
-    /// Returns how many runs it queued.
+    /// For runs nobody holds: decides waitpoints that fell due, queues suspended runs whose wait is over, ends or cancels those whose
+    /// deadline has passed, clears up. Returns how many runs it changed.
     virtual outcome<std::size_t> scan(time_point now, std::size_t limit) = 0;
 
     /// Writes one small row and commits, to see whether the store can. `owner` says which row.
@@ -87,7 +87,7 @@ public:
     /// Wake rows and untaken mail of the runs this owner holds.
     virtual outcome<std::vector<notice>> look(owner_id owner, std::size_t limit) = 0;
 
-    /// The nearest due instant among waitpoints of runs nobody holds, and of delayed runs; `never` if there is none.
+    /// The nearest due instant among waitpoints and deadlines of runs nobody holds, and of delayed runs; `never` if there is none.
     virtual outcome<time_point> next_due() = 0;
 
     /// Another number whenever something was committed by another process or another store object on the same data.

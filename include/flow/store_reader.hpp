@@ -20,8 +20,10 @@ namespace flow {
 struct run_filter {
     std::optional<run_status> status{};
     std::string workflow{}, tenant{};
+    std::string tag{};                     ///< one of its tags (start_options::tags)
     std::optional<owner_id> owner{};       ///< held by this engine
     time_point since{duration::min()};   ///< created at or after
+    time_point until = never;              ///< created before
     std::optional<run_id> before{};        ///< paging: runs older than this one
     std::size_t limit = 100;
 };

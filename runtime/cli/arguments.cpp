@@ -44,6 +44,8 @@ public:
         runs.add_option("--status", a_.status, "Only those: running, waiting, held, failed ...")->type_name("S");
         runs.add_option("--workflow", a_.workflow, "Only those of this workflow")->type_name("NAME");
         runs.add_option("--since", a_.since, "Created since: 2h, 3d, 2026-11-30T09:10:34Z")->type_name("T");
+        runs.add_option("--until", a_.until, "Created before: likewise")->type_name("T");
+        runs.add_option("--tag", a_.tag, "Only those with this tag")->type_name("TAG");
         runs.add_option("--before", a_.before, "Go on behind this run: the next page")->type_name("RUN");
         limit(runs, "At most so many (100)");
 

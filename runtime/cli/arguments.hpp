@@ -20,7 +20,7 @@ struct arguments {
     std::string which;  ///< RUN, TOKEN or INTERVENTION
     std::string value;  ///< JSON or CHOICE
     std::optional<std::string> output;
-    std::string status, workflow, tenant, since, before, run, by, why;
+    std::string status, workflow, tenant, since, until, tag, before, run, by, why;
     std::int64_t after = 0;
     std::optional<std::size_t> limit;
 };

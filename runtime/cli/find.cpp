@@ -109,9 +109,9 @@ waitpoint_row find_waitpoint(session const& s, std::string_view text, waitpoint_
 
 namespace {
 
-[[noreturn]] void refuse_since(std::string_view text)
+[[noreturn]] void refuse_time(std::string_view option, std::string_view text)
 {
-    throw misuse("--since " + std::string(text) + ": write 90m, 2h, 3d, 1d12h, 2026-11-30 or 2026-11-30T09:10:34Z");
+    throw misuse(std::string(option) + ' ' + std::string(text) + ": write 90m, 2h, 3d, 1d12h, 2026-11-30 or 2026-11-30T09:10:34Z");
 }
 
 std::optional<duration> read_length(std::string_view text)
@@ -141,11 +141,11 @@ std::optional<duration> read_length(std::string_view text)
 
 }  // namespace
 
-time_point read_since(std::string_view text, time_point now)
+time_point read_time(std::string_view option, std::string_view text, time_point now)
 {
     if (auto const length = read_length(text)) {
         std::int64_t at = 0;
-        if (__builtin_sub_overflow(now.time_since_epoch().count(), length->count(), &at)) refuse_since(text);
+        if (__builtin_sub_overflow(now.time_since_epoch().count(), length->count(), &at)) refuse_time(option, text);
         return time_point(duration(at));
     }
     std::string whole(text);
@@ -162,7 +162,7 @@ time_point read_since(std::string_view text, time_point now)
         };
         if ((tail[0] == '+' || tail[0] == '-') && tail[3] == ':') {
             auto const hours = digits(1), minutes = digits(4);
-            if (hours < 0 || hours > 23 || minutes < 0 || minutes > 59) refuse_since(text);
+            if (hours < 0 || hours > 23 || minutes < 0 || minutes > 59) refuse_time(option, text);
             away = std::chrono::hours{hours} + std::chrono::minutes{minutes};
             if (tail[0] == '-') away = -away;
             whole.replace(whole.size() - offset, offset, "Z");
@@ -171,7 +171,7 @@ time_point read_since(std::string_view text, time_point now)
     try {
         return parse_time(whole) - away;
     } catch (error const&) {
-        refuse_since(text);
+        refuse_time(option, text);
     }
 }
 

@@ -16,7 +16,7 @@ run_id find_run(session const& s, std::string_view text);
 waitpoint_row find_waitpoint(session const& s, std::string_view text, waitpoint_purpose purpose);
 
 /// "2h", "3d", "1d12h" before now, a date, or an RFC 3339 instant with any offset. Throws misuse.
-time_point read_since(std::string_view text, time_point now);
+time_point read_time(std::string_view option, std::string_view text, time_point now);
 
 /// A beginning of the run's id, at least eight characters, that names it alone in the store.
 std::string short_id(session const& s, run_id id);

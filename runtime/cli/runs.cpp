@@ -30,7 +30,9 @@ void list_runs(session const& s)
     auto const limit = asked.limit.value_or(100);
     run_filter which;
     if (!asked.status.empty()) which.status = read_status(asked.status);
-    if (!asked.since.empty()) which.since = read_since(asked.since, s.now());
+    if (!asked.since.empty()) which.since = read_time("--since", asked.since, s.now());
+    if (!asked.until.empty()) which.until = read_time("--until", asked.until, s.now());
+    which.tag = asked.tag;
     if (!asked.before.empty()) which.before = find_run(s, asked.before);
     which.workflow = asked.workflow;
     which.tenant = asked.tenant;

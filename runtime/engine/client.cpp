@@ -6,6 +6,7 @@
 
 #include "flow/store_reader.hpp"
 #include "runtime/engine/client_core.hpp"
+#include "runtime/engine/deadline.hpp"
 #include "src/names.hpp"
 #include "src/payloads.hpp"
 
@@ -262,7 +263,24 @@ status_pair any_run_handle::status() const
     return row->status;
 }
 
-bool any_run_handle::wait(std::chrono::milliseconds limit) const { return core_->wait_for_end(id_, limit).has_value(); }
+bool any_run_handle::wait(std::chrono::milliseconds limit) const { return core_->wait_for_end({&id_, 1}, limit).has_value(); }
+
+bool client::wait_for_all(std::vector<any_run_handle> const& runs, std::chrono::milliseconds limit)
+{
+    auto const end = detail::ends_after(limit);
+    return std::all_of(runs.begin(), runs.end(), [&](any_run_handle const& r) {
+        auto const left = std::chrono::duration_cast<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
+        return r.wait(std::max(left, left.zero()));
+    });
+}
+
+std::optional<std::size_t> client::wait_for_any(std::vector<any_run_handle> const& runs, std::chrono::milliseconds limit)
+{
+    std::vector<run_id> ids;
+    for (auto const& r : runs) ids.push_back(r.id());
+    auto const first = core_->wait_for_end(ids, limit);
+    return first ? std::optional(first->which) : std::nullopt;
+}
 
 run_view any_run_handle::view() const { return view_of(*core_, id_); }
 
@@ -271,15 +289,15 @@ request_fate any_run_handle::cancel(std::string_view why) const { return ask(*co
 run_end any_run_handle::end() const
 {
     run_end e;
-    auto ended = core_->wait_for_end(id_, std::chrono::milliseconds::max());
+    auto ended = core_->wait_for_end({&id_, 1}, std::chrono::milliseconds::max());
     if (!ended) throw error(errc::engine_stopped, "run " + to_string(id_) + " has not ended: its engine was stopped; it goes on when one starts");
-    e.row = *std::move(ended);
+    e.row = std::move(ended->row);
     // The last two entries of a run: its result or failure, and the snapshot that ended it.
     auto const before = seq_no{static_cast<std::int64_t>(e.row.snapshot) - 2};
     auto const last = core_->data->journal(id_, before, 1).value();
     if (last.empty() || (last.front().kind != entry_kind::result && last.front().kind != entry_kind::failure)) {
-        e.failure = e.row.status.run == run_status::cancelled
-                        ? error(errc::cancelled, "the run was cancelled before it began")
+        e.failure = e.row.status.run == run_status::cancelled ? error(errc::cancelled, "the run was cancelled before it began")
+                    : e.row.status.run == run_status::expired ? error(errc::run_expired, "the run's deadline passed before it began")
                         : error(errc::journal_corrupt, "run " + to_string(id_) + " has ended without an entry that says how");
         return e;
     }

@@ -100,8 +100,11 @@ any_run_handle client_core::start(workflow_version const& w, std::string argumen
     n.at = clock_->now();
     n.priority = o.priority;
     n.version_given = o.version.number != 0;
-    if (o.delay > duration::max() - n.at.time_since_epoch()) throw error(errc::bad_argument, "a start cannot be delayed beyond the calendar");
+    if (std::max(o.delay, o.deadline) > duration::max() - n.at.time_since_epoch())
+        throw error(errc::bad_argument, "delay and deadline cannot lie beyond the calendar");
+    if (o.delay < duration::zero() || o.deadline < duration::zero()) throw error(errc::bad_argument, "delay and deadline cannot be negative");
     if (o.delay > duration::zero()) n.due_at = n.at + o.delay;
+    if (o.deadline > duration::zero()) n.deadline_at = n.at + o.deadline;
     auto const s = insist([&] { return data->start(n); }).value();
     if (s.answer == start_answer::conflict)
         throw error(errc::start_conflict, "key \"" + printable(o.idempotency_key, 200) + "\" belongs to run " + to_string(s.id) +
@@ -157,7 +160,7 @@ namespace {
 bool may_pass(errc code) { return code == errc::store_busy || code == errc::store_unavailable || code == errc::store_full; }
 }  // namespace
 
-std::optional<run_row> client_core::wait_for_end(run_id id, std::chrono::milliseconds limit)
+std::optional<client_core::ended> client_core::wait_for_end(std::span<run_id const> any_of, std::chrono::milliseconds limit)
 {
     auto const end = ends_after(limit);
     for (;;) {
@@ -168,13 +171,17 @@ std::optional<run_row> client_core::wait_for_end(run_id id, std::chrono::millise
             drive = drive_;
             seen = ends_;
         }
-        auto const found = data->run(id);
-        if (found && !*found) throw error(errc::unknown_run, "no run " + to_string(id));
-        if (found && is_terminal((*found)->status.run)) return **found;
+        outcome<void> trouble;
+        for (std::size_t i = 0; i < any_of.size(); ++i) {
+            auto found = data->run(any_of[i]);
+            if (found && !*found) throw error(errc::unknown_run, "no run " + to_string(any_of[i]));
+            if (found && is_terminal((*found)->status.run)) return ended{i, **std::move(found)};
+            if (!found) trouble = found.error();
+        }
         auto const left = end - std::chrono::steady_clock::now();
-        // Trouble that may pass is waited out like the run itself.
-        if (left <= left.zero() || is_stopped()) return found.value(), std::nullopt;
-        if (!found && !may_pass(found.error().code())) found.value();
+        // Trouble that may pass is waited out like the runs themselves.
+        if (left <= left.zero() || is_stopped() || any_of.empty()) return trouble.value(), std::nullopt;
+        if (!trouble && !may_pass(trouble.error().code())) trouble.value();
         if (drive) drive();
         auto const nap = std::min<std::chrono::steady_clock::duration>(left, drive ? std::chrono::milliseconds{1} : look_again);
         std::unique_lock lock(guard_);

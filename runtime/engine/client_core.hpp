@@ -6,6 +6,8 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <span>
 #include <string>
 #include <thread>
 
@@ -51,8 +53,12 @@ public:
 
     /// Told when a run of this process ended.
     void run_ended();
-    /// Until the run has ended, the limit is over, or the engine this belongs to has been stopped.
-    std::optional<run_row> wait_for_end(run_id id, std::chrono::milliseconds limit);
+    /// Until one of the runs has ended, the limit is over, or the engine this belongs to has been stopped.
+    struct ended {
+        std::size_t which;
+        run_row row;
+    };
+    std::optional<ended> wait_for_end(std::span<run_id const> any_of, std::chrono::milliseconds limit);
     bool is_stopped() const;
 
 private:

@@ -74,6 +74,7 @@ private:
     void look_around(bool everything);
     void deliver_notices();
     void claim_runs();
+    std::size_t room_for_runs();
     void enter_strays();
     void enter(claimed const& c);
     void begin(std::shared_ptr<driver> const& d, workflow_functions const& functions, stored_arguments arguments);
@@ -114,6 +115,7 @@ private:
     std::optional<errc> told_trouble_;
     bool told_warning_ = false;
     bool strays_ = false;  ///< perhaps there are runs that this engine owns and does not drive
+    bool backlog_ = false; ///< the last claim left runs in the queue
     bool look_again_ = false;  ///< a call of the last look around failed
 
     std::mutex sleep_guard_;

@@ -55,7 +55,10 @@ void engine_core::look_around(bool everything)
     }
     for (auto const& d : gone) d->take_down();
     evict_waiting();
-    if (!changed && !due && !round) return;
+    if (!changed && !due && !round) {
+        if (backlog_ && room_for_runs() > 0) claim_runs();
+        return;
+    }
 
     if (changed) deliver_notices();
     if (changed || due) {
@@ -115,7 +118,10 @@ void engine_core::claim_runs()
     }
     if (mine.empty()) return;
     for (;;) {
-        auto runs = store->claim({owner_, mine, chunk, clock().now()});
+        auto const most = std::min(chunk, room_for_runs());
+        backlog_ = true;
+        if (most == 0) return;
+        auto runs = store->claim({owner_, mine, most, clock().now()});
         if (!runs) {
             strays_ = strays_ || runs.error().code() == errc::commit_unknown;
             return trouble("claiming runs", runs.error());
@@ -123,8 +129,20 @@ void engine_core::claim_runs()
         if (strays_) enter_strays();
         told_trouble_.reset();
         for (auto const& c : *runs) enter(c);
-        if (runs->size() < chunk) return;
+        backlog_ = runs->size() == most;
+        if (!backlog_) return;
     }
+}
+
+/// Few at a time are none: a backlog is claimed in large pieces.
+std::size_t engine_core::room_for_runs()
+{
+    std::lock_guard const lock(guard_);
+    auto const most = std::max<std::size_t>(options_.most_running, 1);
+    // Those that are over and not taken down yet take memory too, and so do waiting ones beyond what may stay.
+    auto const running = drivers_.size() + leaving_.size() - std::min(waiting_since_.size(), options_.most_waiting);
+    auto const room = most - std::min(most, running);
+    return room < std::min(chunk, most / 4 + 1) ? 0 : room;
 }
 
 void engine_core::enter_strays()

@@ -66,7 +66,7 @@ TEST_CASE("runs filters by status, workflow, tenant and age", "[cli]")
     w.engine().start<approves>("old", {.tenant = "acme"});
     w.settle();
     w.pass(3h);
-    w.engine().start<ends>();
+    w.engine().start<ends>({.tags = "nightly, small"});
     w.settle();
 
     auto const listed = [&](std::vector<std::string> words) {
@@ -84,6 +84,8 @@ TEST_CASE("runs filters by status, workflow, tenant and age", "[cli]")
     CHECK(listed({"--status", "failed"}).empty());
     CHECK(listed({"--workflow", "ends"}) == "ends ");
     CHECK(listed({"--tenant", "acme"}) == "approves ");
+    CHECK(listed({"--tag", "small"}) == "ends ");
+    CHECK(listed({"--until", "2h"}) == "approves ");
     CHECK(listed({"--since", "2h"}) == "ends ");
     CHECK(listed({"--since", "1d"}) == "ends approves ");
     CHECK(listed({"--since", "2027-01-15T10:00:00Z"}) == "ends ");

@@ -70,6 +70,16 @@ outcome<std::vector<run_row>> memory_reader::runs_like(std::string_view prefix)
     return out;
 }
 
+namespace {
+
+bool has_tag(std::string text, std::string const& tag)
+{
+    std::replace(text.begin(), text.end(), ',', ' ');
+    return (' ' + text + ' ').find(' ' + tag + ' ') != std::string::npos;
+}
+
+}  // namespace
+
 outcome<std::vector<run_row>> memory_reader::runs(run_filter const& which)
 {
     std::scoped_lock guard(t_.mutex);
@@ -78,7 +88,8 @@ outcome<std::vector<run_row>> memory_reader::runs(run_filter const& which)
     for (auto num = end - 1; num >= 1 && out.size() < which.limit; --num) {
         auto const& row = t_.rows.run(num).row;
         if ((!which.status || row.status.run == *which.status) && (which.workflow.empty() || row.workflow == which.workflow) &&
-            (which.tenant.empty() || row.tenant == which.tenant) && row.created_at >= which.since &&
+            (which.tenant.empty() || row.tenant == which.tenant) && row.created_at >= which.since && row.created_at < which.until &&
+            (which.tag.empty() || has_tag(row.tags, which.tag)) &&
             (!which.owner || row.owner == *which.owner))
             out.push_back(row);
     }

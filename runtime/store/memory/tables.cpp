@@ -61,6 +61,7 @@ void tables::index(run_row const& row, bool there)
     if (row.status.execution == execution_status::queued && row.owner == owner_id::nobody)
         put(queued_[{row.workflow, row.version}], std::pair(-std::int64_t{row.priority}, row.num), there);
     if (row.status.execution == execution_status::delayed) put(delayed_, std::pair(row.due_at, row.num), there);
+    if (row.deadline_at != never && !is_terminal(row.status.execution)) put(deadlines_, std::pair(row.deadline_at, row.num), there);
     if (row.owner != owner_id::nobody) put(held_[row.owner], row.num, there);
 }
 

@@ -74,6 +74,8 @@ public:
     by_age const& queued(workflow_version const& w) const;
     std::set<std::pair<time_point, std::int64_t>> const& due_waits() const noexcept { return due_waits_; }
     std::set<std::pair<time_point, std::int64_t>> const& delayed() const noexcept { return delayed_; }
+    /// Of runs that have not ended.
+    std::set<std::pair<time_point, std::int64_t>> const& deadlines() const noexcept { return deadlines_; }
     std::set<std::int64_t> const& with_wakes() const noexcept { return with_wakes_; }
     std::set<std::int64_t> const& with_mail() const noexcept { return with_mail_; }
     std::set<std::int64_t> const& runs_of(owner_id owner) const;
@@ -121,7 +123,7 @@ private:
 
     std::map<workflow_version, by_age> queued_;
     std::map<owner_id, std::set<std::int64_t>> held_;
-    std::set<std::pair<time_point, std::int64_t>> due_waits_, delayed_;
+    std::set<std::pair<time_point, std::int64_t>> due_waits_, delayed_, deadlines_;
     std::set<std::int64_t> with_wakes_, with_mail_;
 
     std::vector<std::function<void()>> undo_;

@@ -34,6 +34,18 @@ namespace {
 
 bool is_free(tables const& t, std::int64_t run) { return t.run(run).row.owner == owner_id::nobody; }
 
+bool may_expire(tables const& t, std::int64_t run) { return is_free(t, run) && t.run(run).row.status.run != run_status::cancelling; }
+
+std::vector<std::int64_t> overdue(tables const& t, time_point now, std::size_t limit)
+{
+    std::vector<std::int64_t> out;
+    for (auto const& [at, num] : t.deadlines()) {
+        if (at > now || out.size() >= limit) break;
+        if (may_expire(t, num)) out.push_back(num);
+    }
+    return out;
+}
+
 void decide_due_waits(tables& t, time_point now, std::size_t limit)
 {
     std::vector<std::int64_t> due;
@@ -73,9 +85,14 @@ outcome<std::size_t> memory_store::scan(time_point now, std::size_t limit)
             // Nobody has held it: there is no former holder to fence.
             write_plan(t, row, detail::plan_fall_due(row, now), row.epoch, owner_id::nobody, now);
         }
+        queued = woken.size() + due.size();
+        for (auto const num : overdue(t, now, limit)) {
+            auto row = t.run(num).row;
+            write_plan(t, row, detail::plan_deadline(row, now), detail::epoch_for_request(row), owner_id::nobody, now);
+            ++queued;
+        }
         for (auto const num : ended)
             for (auto const w : std::set(t.run(num).wakes)) t.remove_wake(num, w);
-        queued = woken.size() + due.size();
     });
     if (!done) return done.error();
     return queued;
@@ -103,6 +120,11 @@ outcome<time_point> memory_store::next_due()
     std::scoped_lock guard(shared_.mutex);
     auto const& t = shared_.rows;
     auto due = t.delayed().empty() ? never : t.delayed().begin()->first;
+    for (auto const& [at, num] : t.deadlines())
+        if (may_expire(t, num)) {
+            due = std::min(due, at);
+            break;
+        }
     for (auto const& [at, num] : t.due_waits())
         if (is_free(t, t.waitpoint(num).run)) return std::min(at, due);
     return due;

@@ -87,13 +87,15 @@ outcome<std::vector<run_row>> postgres_reader::runs(run_filter const& which)
     static auto const sql = select_runs(
         "runs r where ($1::int < 0 or r.status = $1::int) and ($2 = '' or r.workflow = $2) and ($3 = '' or r.tenant = $3)"
         " and r.created_at >= $4 and ($5::uuid is null or r.num < (select num from runs where id = $5::uuid))"
-        " and ($6::bigint = 0 or r.owner = $6::bigint) order by r.num desc limit $7");
+        " and ($6::bigint = 0 or r.owner = $6::bigint) and ($8 = '' or strpos(' ' || replace(r.tags, ',', ' ') || ' ', ' ' || $8 || ' ') > 0)"
+        " and r.created_at < $9 order by r.num desc limit $7");
     std::vector<run_row> out;
     auto const done = db_.read([&](connection& c) {
         params p;
         p << (which.status ? number(*which.status) : std::int64_t{-1}) << std::string_view(which.workflow)
           << std::string_view(which.tenant) << which.since << (which.before ? std::optional(which.before->value) : std::nullopt)
-          << static_cast<std::int64_t>(which.owner.value_or(owner_id::nobody)) << capped(which.limit);
+          << static_cast<std::int64_t>(which.owner.value_or(owner_id::nobody)) << capped(which.limit)
+          << std::string_view(which.tag) << which.until;
         out = all<run_row>(c.run(sql, p), read_run);
     });
     return finish(done, out);

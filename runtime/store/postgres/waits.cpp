@@ -35,6 +35,8 @@ namespace {
 constexpr auto due_waits = "select w.num, w.type from waitpoints w join runs r on r.num = w.run where w.status = 0 and w.due_at <= $1"
                            " and w.due_at < 9223372036854775807 and r.owner = 0 order by w.due_at limit $2";
 constexpr auto due_runs = "select num from runs where execution = 1 and due_at <= $1 order by due_at limit $2";
+constexpr auto overdue_runs = "select num from runs where deadline_at <= $1 and deadline_at < 9223372036854775807 and execution <> 7"
+                              " and status <> 6 and owner = 0 order by deadline_at limit $2";
 constexpr auto woken_runs = "select distinct r.num from wakes k join runs r on r.num = k.run where r.execution = 5 and r.status in (3, 6)"
                             " and r.owner = 0 limit $1";
 constexpr auto ended_wakes = "select distinct r.num from wakes k join runs r on r.num = k.run where r.execution = 7 limit $1";
@@ -53,6 +55,8 @@ std::optional<planned> plan_queueing(rows& r, time_point now)
     if (woken && detail::parks(row.status)) return planned{row, last, detail::plan_unblock(row, now), next(row.epoch), owner_id::nobody};
     if (row.status.execution == execution_status::delayed && row.due_at <= now)
         return planned{row, last, detail::plan_fall_due(row, now), row.epoch, owner_id::nobody};  // nobody has held it: nobody to fence
+    if (row.deadline_at <= now && !is_terminal(row.status.run) && row.status.run != run_status::cancelling)
+        return planned{row, last, detail::plan_deadline(row, now), detail::epoch_for_request(row), owner_id::nobody};
     return std::nullopt;
 }
 
@@ -96,6 +100,8 @@ outcome<std::size_t> postgres_store::scan(time_point now, std::size_t limit)
         runs = numbers(c.run(woken_runs, params{} << most));
         auto const due = numbers(c.run(due_runs, params{} << now << most));
         runs.insert(runs.end(), due.begin(), due.end());
+        auto const overdue = numbers(c.run(overdue_runs, params{} << now << most));
+        runs.insert(runs.end(), overdue.begin(), overdue.end());
         ended = numbers(c.run(ended_wakes, params{} << most));
     });
     if (!asked) return asked.error();
@@ -153,9 +159,10 @@ outcome<time_point> postgres_store::next_due()
         due = never;
         auto r = c.run("select (select w.due_at from waitpoints w join runs r on r.num = w.run where w.status = 0 and"
                        " w.due_at < 9223372036854775807 and r.owner = 0 order by w.due_at limit 1),"
-                       " (select min(due_at) from runs where execution = 1)");
+                       " (select min(due_at) from runs where execution = 1), (select deadline_at from runs where deadline_at <"
+                       " 9223372036854775807 and execution <> 7 and status <> 6 and owner = 0 order by deadline_at limit 1)");
         r.step();
-        for (int i : {0, 1})
+        for (int i : {0, 1, 2})
             if (!r.is_null(i)) due = std::min(due, r.time(i));
     });
     if (!done) return done.error();

@@ -128,7 +128,8 @@ outcome<std::vector<run_row>> sqlite_reader::runs(run_filter const& which)
     static auto const sql = select_runs(
         "runs r where (?1 < 0 or r.status = ?1) and (?2 = '' or r.workflow = ?2) and (?3 = '' or r.tenant = ?3)"
         " and r.created_at >= ?4 and (?5 is null or r.num < (select num from runs where id = ?5)) and (?6 = 0 or r.owner = ?6)"
-        " order by r.num desc limit ?7");
+        " and (?7 = '' or instr(' ' || replace(r.tags, ',', ' ') || ' ', ' ' || ?7 || ' ') > 0) and r.created_at < ?8"
+        " order by r.num desc limit ?9");
     std::vector<run_row> out;
     auto const done = db_.read([&](connection& c) {
         auto r = c.prepare(sql.c_str());
@@ -138,7 +139,7 @@ outcome<std::vector<run_row>> sqlite_reader::runs(run_filter const& which)
             r << which.before->value;
         else
             r << nullptr;
-        r << static_cast<std::int64_t>(which.owner.value_or(owner_id::nobody));
+        r << static_cast<std::int64_t>(which.owner.value_or(owner_id::nobody)) << std::string_view(which.tag) << which.until;
         out = all<run_row>(r << capped(which.limit), read_run);
     });
     return finish(done, out);

@@ -28,6 +28,7 @@ create index runs_queued on runs(workflow, version, priority desc, num) where ex
 create index runs_delayed on runs(due_at) where execution = 1;
 create index runs_owner on runs(owner) where owner <> 0;
 create index runs_status on runs(status, num);
+create index runs_deadline on runs(deadline_at) where deadline_at < 9223372036854775807 and execution <> 7;
 
 create table journal(
     id integer primary key, run integer not null, seq integer not null, epoch integer not null, segment integer not null,

@@ -40,6 +40,8 @@ constexpr auto due_waits =
     "select w.num, w.type from waitpoints w cross join runs r on r.num = w.run"
     " where w.status = 0 and w.due_at <= ? and w.due_at < 9223372036854775807 and r.owner = 0 order by w.due_at limit ?";
 constexpr auto due_runs = "select num from runs where execution = 1 and due_at <= ? order by due_at limit ?";
+constexpr auto overdue_runs = "select num from runs where deadline_at <= ? and deadline_at < 9223372036854775807 and execution <> 7"
+                              " and status <> 6 and owner = 0 order by deadline_at limit ?";
 constexpr auto woken_runs =
     "select distinct r.num from wakes k cross join runs r on r.num = k.run"
     " where r.execution = 5 and r.status in (3, 6) and r.owner = 0 limit ?";
@@ -61,6 +63,7 @@ bool has_work(connection& c, time_point now)
 {
     std::int64_t const one = 1;
     return (c.prepare(due_waits) << now << one).step() || (c.prepare(due_runs) << now << one).step() ||
+           (c.prepare(overdue_runs) << now << one).step() ||
            (c.prepare(woken_runs) << one).step() || (c.prepare(ended_wakes) << one).step();
 }
 
@@ -104,6 +107,11 @@ outcome<std::size_t> sqlite_store::scan(time_point now, std::size_t limit)
                 auto row = find_run(c, num);
                 // Nobody has held it: there is no former holder to fence.
                 write_plan(c, *row, detail::plan_fall_due(*row, now), row->epoch, owner_id::nobody, now);
+                ++queued;
+            }
+            for (auto const num : numbers(std::move(c.prepare(overdue_runs) << now << most))) {
+                auto row = find_run(c, num);
+                write_plan(c, *row, detail::plan_deadline(*row, now), detail::epoch_for_request(*row), owner_id::nobody, now);
                 ++queued;
             }
             for (auto const num : numbers(std::move(c.prepare(ended_wakes) << most)))
@@ -153,6 +161,9 @@ outcome<time_point> sqlite_store::next_due()
         }
         auto r = c.prepare("select min(due_at) from runs where execution = 1");
         if (r.step() && !r.is_null(0)) due = std::min(due, r.time(0));
+        auto d = c.prepare("select deadline_at from runs where deadline_at < 9223372036854775807 and execution <> 7 and status <> 6"
+                           " and owner = 0 order by deadline_at limit 1");
+        if (d.step()) due = std::min(due, d.time(0));
     });
     if (!done) return done.error();
     return due;
