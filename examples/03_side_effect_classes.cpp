@@ -5,6 +5,7 @@
 #include <set>
 
 #include "scratch.hpp"
+#include "store_option.hpp"
 
 using namespace std::chrono_literals;
 
@@ -45,9 +46,9 @@ flow::workflow<std::string> buy(std::string item)
 }
 // [/workflow]
 
-int main()
+int main(int argc, char** argv)
 {
-    flow::engine engine{flow::memory(), {.threads = 2, .log = nullptr}};
+    flow::engine engine{flow::open_store(store_text(argc, argv, "memory")), {.threads = 2, .log = nullptr}};
     engine.add<buy>("buy");
     auto const run = engine.start<buy>("book");
 

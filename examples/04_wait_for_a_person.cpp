@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "scratch.hpp"
+#include "store_option.hpp"
 
 using namespace std::chrono_literals;
 
@@ -23,10 +24,10 @@ flow::workflow<std::string> spend(int euros)
 // [/workflow]
 
 // The other process: what `flow complete` does, from a program of one's own.
-int person(std::string const& file)
+int person(std::string const& store)
 // [person]
 {
-    flow::client client{flow::sqlite(file, {.must_exist = true}), "alice"};
+    flow::client client{flow::open_store(store, {.must_exist = true}), "alice"};
     flow::waitpoint_filter open;
     open.purpose = flow::waitpoint_purpose::token;
     open.status = flow::waitpoint_status::pending;
@@ -36,10 +37,10 @@ int person(std::string const& file)
 }
 // [/person]
 
-int main()
+int main(int argc, char** argv)
 {
     scratch_folder const folder;
-    auto const file = folder.file("flow.db");
+    auto const store = shared_store_text(argc, argv, "sqlite:" + folder.file("flow.db"));
 
     int asked[2];
     if (::pipe(asked) != 0) return 1;
@@ -47,11 +48,11 @@ int main()
     if (child == 0) {
         ::close(asked[1]);
         char ready = 0;
-        ::_exit(::read(asked[0], &ready, 1) == 1 ? person(file) : 1);
+        ::_exit(::read(asked[0], &ready, 1) == 1 ? person(store) : 1);
     }
     ::close(asked[0]);
 
-    flow::engine engine{flow::sqlite(file)};
+    flow::engine engine{flow::open_store(store)};
     engine.add<spend>("spend");
     auto const run = engine.start<spend>(40);
     while (run.status().run != flow::run_status::waiting) run.wait(10ms);

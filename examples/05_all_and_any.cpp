@@ -5,6 +5,7 @@
 #include <atomic>
 
 #include "scratch.hpp"
+#include "store_option.hpp"
 
 using namespace std::chrono_literals;
 
@@ -67,9 +68,9 @@ flow::workflow<std::string> ask_until(std::chrono::milliseconds limit)
 }
 // [/any]
 
-int main()
+int main(int argc, char** argv)
 {
-    flow::engine engine{flow::memory(), {.threads = 4}};
+    flow::engine engine{flow::open_store(store_text(argc, argv, "memory")), {.threads = 4}};
     engine.add<book>("book");
     engine.add<cheapest>("cheapest");
     engine.add<ask_until>("ask_until");

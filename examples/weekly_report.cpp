@@ -1,6 +1,6 @@
 // An agent that reads a repository's week, draws it, asks a person, and mails it: kill it anywhere and start it again.
 //
-//     weekly_report [REPOSITORY] [--db FILE] [--mailbox DIR] [--out DIR] [--since 7d] [--key KEY]
+//     weekly_report [REPOSITORY] [--db FILE | --store TEXT] [--mailbox DIR] [--out DIR] [--since 7d] [--key KEY]
 //
 // The same key is the same run: `examples/run_demo` kills this program in the middle of `render` and starts it again.
 #include <unistd.h>
@@ -14,6 +14,10 @@
 #include <thread>
 
 #include <flow/flow.hpp>
+
+#ifdef FLOW_POSTGRES  // set by CMake where flow::postgres is built
+#include <flow/postgres.hpp>
+#endif
 
 #include "weekly_report/files.hpp"
 #include "weekly_report/git_log.hpp"
@@ -132,13 +136,13 @@ flow::workflow<std::string> weekly_report(order what)
 
 struct options {
     order what{".", ".", "mailbox", 7};
-    std::string db = "weekly_report.db", key = "weekly";
+    std::string store = "sqlite:weekly_report.db", key = "weekly";
 };
 
 [[noreturn]] void refuse(std::string const& why)
 {
-    std::fprintf(stderr, "weekly_report: %s\nusage: weekly_report [REPOSITORY] [--db FILE] [--mailbox DIR] [--out DIR] "
-                         "[--since 7d] [--key KEY]\n", why.c_str());
+    std::fprintf(stderr, "weekly_report: %s\nusage: weekly_report [REPOSITORY] [--db FILE | --store TEXT] [--mailbox DIR] "
+                         "[--out DIR] [--since 7d] [--key KEY]\n", why.c_str());
     std::exit(2);
 }
 
@@ -153,9 +157,12 @@ int days_in(std::string const& text)  // "7d", "2w"
 
 options read_options(int argc, char** argv)
 {
+#ifdef FLOW_POSTGRES
+    flow::use_postgres();
+#endif
     options o;
     std::map<std::string, std::string*> const named{
-        {"--db", &o.db}, {"--mailbox", &o.what.mailbox}, {"--out", &o.what.folder}, {"--key", &o.key}};
+        {"--store", &o.store}, {"--mailbox", &o.what.mailbox}, {"--out", &o.what.folder}, {"--key", &o.key}};
     for (int i = 1; i < argc; ++i) {
         std::string const word = argv[i];
         if (!word.starts_with("--")) {
@@ -164,6 +171,8 @@ options read_options(int argc, char** argv)
             refuse(word + " needs a value");
         } else if (word == "--since") {
             o.what.days = days_in(argv[++i]);
+        } else if (word == "--db") {
+            o.store = "sqlite:" + std::string(argv[++i]);
         } else if (auto const at = named.find(word); at != named.end()) {
             *at->second = argv[++i];
         } else {
@@ -172,6 +181,7 @@ options read_options(int argc, char** argv)
     }
     // A run keeps its arguments; wherever it is started again, they must mean the same.
     for (auto* path : {&o.what.repository, &o.what.folder, &o.what.mailbox}) *path = report::fs::absolute(*path).lexically_normal();
+    if (o.store == "memory") refuse("not in memory: a second process goes on here. Name a file or a server: --store sqlite:FILE");
     return o;
 }
 
@@ -183,7 +193,7 @@ std::string flow_program()
 }
 
 /// Waits for the end and says, once, what somebody has to do.
-void wait_and_tell(flow::any_run_handle const& run, std::string const& db)
+void wait_and_tell(flow::any_run_handle const& run, std::string const& store)
 {
     std::set<flow::waitpoint_id> told;
     while (!run.wait(50ms)) {
@@ -191,7 +201,7 @@ void wait_and_tell(flow::any_run_handle const& run, std::string const& db)
             if (!told.insert(open.row.id).second) continue;
             bool const token = open.row.purpose == flow::waitpoint_purpose::token;
             say(open.row.name.c_str(), token ? "waits for a yes or no: from another terminal," : "is in doubt: " + open.question);
-            std::printf("             %s --db %s %s %s\n", flow_program().c_str(), db.c_str(), token ? "complete" : "decide",
+            std::printf("             %s --store '%s' %s %s\n", flow_program().c_str(), store.c_str(), token ? "complete" : "decide",
                         (to_string(open.row.run) + (token ? R"( '{"approved":true,"by":"you"}')" : " CHOICE")).c_str());
             std::fflush(stdout);
         }
@@ -211,8 +221,8 @@ try {
 int main(int argc, char** argv)
 try {
     auto const o = read_options(argc, argv);
-    auto const store = flow::sqlite(o.db);
-    std::printf("weekly_report: process %d, journal %s\n", static_cast<int>(::getpid()), o.db.c_str());
+    auto const store = flow::open_store(o.store);
+    std::printf("weekly_report: process %d, journal %s\n", static_cast<int>(::getpid()), store->name().c_str());
     std::fflush(stdout);
 
     tell_skipped(store, o.key);
@@ -223,7 +233,7 @@ try {
     auto const run = engine.start<weekly_report>(o.what, {.idempotency_key = o.key});  // the same key: the same run
     // [/start]
     std::printf("  run      %s\n", to_string(run.id()).c_str());
-    wait_and_tell(run, o.db);
+    wait_and_tell(run, o.store);
 
     std::puts("in this process:");
     for (auto const& step : run.view().steps) {

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "../scratch.hpp"
+#include "../store_option.hpp"
 
 struct page {
     std::string title;
@@ -50,9 +51,9 @@ flow::workflow<page> aggregate(std::string title)
 }
 // [/aggregate]
 
-int main()
+int main(int argc, char** argv)
 {
-    flow::engine engine{flow::memory(), {.threads = 1}};
+    flow::engine engine{flow::open_store(store_text(argc, argv, "memory")), {.threads = 1}};
     engine.add<by_reference>("by_reference");
     engine.add<named>("named");
     engine.add<moved>("moved");

@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "../scratch.hpp"
+#include "../store_option.hpp"
 
 using namespace std::chrono_literals;
 
@@ -84,9 +85,9 @@ flow::workflow<std::string> rent(std::string car)
 }
 // [/cancel]
 
-int main()
+int main(int argc, char** argv)
 {
-    flow::engine engine{flow::memory(), {.threads = 2}};
+    flow::engine engine{flow::open_store(store_text(argc, argv, "memory")), {.threads = 2}};
     engine.add<remind>("remind");
     engine.add<invite>("invite");
     engine.add<ask_briefly>("ask_briefly");

@@ -21,7 +21,8 @@ enum class exit_code : int {
 /// to standard output). Any thread. Throws nothing; returns an exit_code for `main`.
 int command_line(int argc, char const* const* argv, client& on);
 
-/// The same on the SQLite file named by `--db FILE` or by FLOW_DB, which must exist: the program `flow`.
+/// The same on the store that `--store TEXT` or `--db FILE` names, or else FLOW_STORE or FLOW_DB, and that must exist: the program
+/// `flow`. TEXT is what flow::open_store takes; call flow::use_postgres() before, if postgresql://… is to be among it.
 int command_line(int argc, char const* const* argv);
 
 }  // namespace flow

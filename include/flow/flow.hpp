@@ -10,6 +10,7 @@
 #include "flow/error.hpp"
 #include "flow/groups.hpp"
 #include "flow/inspect.hpp"
+#include "flow/open_store.hpp"
 #include "flow/shield.hpp"
 #include "flow/sleep.hpp"
 #include "flow/status.hpp"

@@ -40,4 +40,11 @@ struct postgres_options {
 /// Throws flow::error: store_unavailable, store_foreign, store_newer, store_read_only, store_busy, store_key, usage.
 store_ptr postgres(std::string connection, postgres_options options = {});
 
+/// Lets flow::open_store and flow::command_line take postgresql://… and postgres://…, in this process. Call it in `main`: a linker
+/// drops what registers itself. A text is a URI as libpq takes it, and may say besides, as parameters:
+/// `schema=NAME`, `lease=SECONDS` (renewed every third of it) and `key_file=FILE`, as in postgres_options.
+///
+///     postgresql://flow@db/work?sslmode=require&schema=orders
+void use_postgres();
+
 }  // namespace flow

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "runtime/cli/text.hpp"
+#include "runtime/store/store_text.hpp"
 
 namespace flow::cli {
 
@@ -37,7 +38,12 @@ public:
         app_.footer(footer);
         app_.set_version_flag("--version", "flow " FLOW_VERSION);
         app_.add_flag("--json", a_.json, "One JSON document instead of text");
-        if (opens_store) app_.add_option("--db", a_.db, "The SQLite file (or FLOW_DB names it)")->type_name("FILE");
+        if (opens_store) {
+            auto* const db = app_.add_option("--db", db_, "The SQLite file (or FLOW_DB names it)")->type_name("FILE");
+            app_.add_option("--store", a_.store, "Any store: sqlite:FILE, postgresql://... (or FLOW_STORE names it)")
+                ->type_name("TEXT")
+                ->excludes(db);
+        }
         app_.add_option("--tenant", a_.tenant, "Whose runs: for runs, and for key:KEY")->type_name("TENANT");
 
         auto& runs = add(verb::runs, "runs", "List runs, newest first");
@@ -89,6 +95,7 @@ public:
     }
 
     CLI::App& app() { return app_; }
+    std::string const& db() const { return db_; }
 
 private:
     CLI::App& add(verb what, char const* name, char const* text)
@@ -113,8 +120,30 @@ private:
     }
 
     arguments& a_;
+    std::string db_;
     CLI::App app_{"Look at the runs of a flow store and act on them"};
 };
+
+/// The store by `--store`, `--db` or the environment, and what of it is to be typed again.
+void name_store(arguments& a, std::string const& db)
+{
+    auto const variable = [](char const* name) {
+        auto const* value = std::getenv(name);
+        return std::string(value != nullptr ? value : "");
+    };
+    if (!a.store.empty()) {
+        a.typed += " --store " + shell_word(store_detail::without_password(a.store));
+    } else if (!db.empty()) {
+        a.store = store_detail::sqlite_text(db);
+        a.typed += " --db " + shell_word(db);
+    } else {
+        a.store = variable("FLOW_STORE");
+        auto const file = variable("FLOW_DB");
+        if (!a.store.empty() && !file.empty()) throw misuse("FLOW_STORE and FLOW_DB are both set, and only one can be meant: unset one");
+        if (!file.empty()) a.store = store_detail::sqlite_text(file);
+    }
+    if (a.store.empty()) throw misuse("name the store: --db FILE or --store TEXT, or set FLOW_DB or FLOW_STORE");
+}
 
 }  // namespace
 
@@ -141,12 +170,7 @@ std::variant<arguments, help> read_arguments(int argc, char const* const* argv, 
     }
     a.typed = shell_word(program);
     if (!opens_store) return a;
-    if (!a.db.empty()) {
-        a.typed += " --db " + shell_word(a.db);
-    } else if (auto const* named = std::getenv("FLOW_DB")) {
-        a.db = named;
-    }
-    if (a.db.empty()) throw misuse("name the database: --db FILE, or set FLOW_DB");
+    name_store(a, g.db());
     return a;
 }
 

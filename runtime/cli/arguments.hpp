@@ -15,7 +15,7 @@ enum class verb { runs, show, journal, tokens, complete, decide, cancel, pause, 
 struct arguments {
     verb what{};
     bool json = false;
-    std::string db;     ///< the file, where the program opens it itself
+    std::string store;  ///< as flow::open_store takes it, where the program opens it itself
     std::string typed;  ///< what is to be typed before a verb
     std::string which;  ///< RUN, TOKEN or INTERVENTION
     std::string value;  ///< JSON or CHOICE
@@ -35,7 +35,7 @@ struct help {
     bool asked_for = true;
 };
 
-/// `opens_store`: the program takes `--db`. Throws misuse.
+/// `opens_store`: the program takes `--store` and `--db`. Throws misuse.
 std::variant<arguments, help> read_arguments(int argc, char const* const* argv, bool opens_store);
 
 /// Was `--json` given? Known even of a command line that is wrong otherwise.

@@ -6,10 +6,11 @@
 #include <ostream>
 #include <utility>
 
-#include "flow/stores.hpp"
+#include "flow/open_store.hpp"
 #include "runtime/cli/json.hpp"
 #include "runtime/cli/text.hpp"
 #include "runtime/cli/verbs.hpp"
+#include "runtime/store/store_text.hpp"
 
 namespace flow::cli {
 
@@ -107,26 +108,29 @@ void carry_out(session const& s)
     }
 }
 
+/// Of a file that cannot be a database: a sentence, where SQLite would only say that it cannot be opened. Empty: it may be one.
+std::string why_no_database(std::string const& store)
+{
+    auto const [kind, file] = store_detail::read_store_text(store);
+    if (kind != "sqlite") return {};
+    std::error_code ignored;
+    if (!std::filesystem::exists(file, ignored)) return "there is no file " + file;
+    if (std::filesystem::is_directory(file, ignored)) return file + " is a folder, not a database file";
+    if (!std::filesystem::is_regular_file(file, ignored)) return file + " is no file";
+    return std::filesystem::file_size(file, ignored) == 0 ? file + " is empty" : std::string{};
+}
+
 exit_code run_or_throw(arguments const& asked, client* on, console const& io, complaint const& complain)
 {
     std::optional<client> opened;
     if (on == nullptr) {
-        auto const no_database = [&](std::string const& what) {
-            return complain(exit_code::store, static_cast<int>(errc::store_unavailable), row_of(errc::store_unavailable).name, what,
-                            "name the database by --db FILE or FLOW_DB, or start the program that makes it first", remedy::correct);
-        };
-        std::error_code ignored;
-        if (!std::filesystem::exists(asked.db, ignored))
-            return no_database("there is no file " + asked.db);
-        if (std::filesystem::is_directory(asked.db, ignored)) return no_database(asked.db + " is a folder, not a database file");
-        if (!std::filesystem::is_regular_file(asked.db, ignored)) return no_database(asked.db + " is no file");
-        if (std::filesystem::file_size(asked.db, ignored) == 0) return no_database(asked.db + " is empty");
         try {
-            sqlite_options options;
-            options.must_exist = true;
-            on = &opened.emplace(flow::sqlite(asked.db, std::move(options)));
+            if (auto const why = why_no_database(asked.store); !why.empty())
+                return complain(exit_code::store, static_cast<int>(errc::store_unavailable), row_of(errc::store_unavailable).name, why,
+                                "name the database by --db FILE or FLOW_DB, or start the program that makes it first", remedy::correct);
+            on = &opened.emplace(open_store(asked.store, {.must_exist = true}));
         } catch (error const& e) {
-            return complain(exit_code::store, e);
+            return complain(e.code() == errc::bad_argument ? exit_code::usage : exit_code::store, e);
         }
     }
     carry_out({*on, asked, io});

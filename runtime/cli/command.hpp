@@ -6,7 +6,7 @@
 
 namespace flow::cli {
 
-/// `on` null: the store is opened as `--db` or FLOW_DB says.
+/// `on` null: the store is opened as the command line or the environment says.
 exit_code run_command(int argc, char const* const* argv, client* on, console const& io);
 
 }  // namespace flow::cli

@@ -1,4 +1,13 @@
 // The program `flow`.
 #include "flow/command_line.hpp"
+#ifdef FLOW_POSTGRES
+#include "flow/postgres.hpp"
+#endif
 
-int main(int argc, char** argv) { return flow::command_line(argc, argv); }
+int main(int argc, char** argv)
+{
+#ifdef FLOW_POSTGRES
+    flow::use_postgres();
+#endif
+    return flow::command_line(argc, argv);
+}

@@ -129,8 +129,60 @@ TEST_CASE("the program says which store it cannot use, and ends with 4", "[cli][
 
     auto const unnamed = run_program({"runs"});
     CHECK(unnamed.code == 2);
-    CHECK_THAT(unnamed.err, Contains("--db FILE, or set FLOW_DB"));
+    CHECK_THAT(unnamed.err, Contains("--db FILE or --store TEXT, or set FLOW_DB or FLOW_STORE"));
 }
+
+TEST_CASE("the program takes any store by its text", "[cli][process]")
+{
+    sqlite_stores place;
+    flow::client client(place.store, "test");
+    client.start("later", flow::args());
+    auto const runs_in = [](flow::test::said const& r) {
+        INFO(r.err);
+        REQUIRE(r.code == 0);
+        return r.json().at("runs").as_array().size();
+    };
+    auto const text = "sqlite:" + place.file;
+    CHECK(runs_in(run_program({"--store", text, "runs", "--json"})) == 1);
+    CHECK(runs_in(run_program({"runs", "--json", "--store=" + place.file})) == 1);
+    CHECK(runs_in(run_program({"runs", "--json"}, "FLOW_STORE=" + flow::cli::shell_word(text))) == 1);
+    CHECK(runs_in(run_program({"--db", place.file, "runs", "--json"}, "FLOW_STORE=nowhere")) == 1);
+    CHECK(runs_in(run_program({"--db", "/" + place.file, "runs", "--json"})) == 1);
+
+    auto const code = [](std::vector<std::string> const& words, std::string const& environment = {}) {
+        return run_program(words, environment).code;
+    };
+    CHECK(code({"--store", text, "--db", place.file, "runs"}) == 2);
+    CHECK(code({"runs"}, "FLOW_DB=a FLOW_STORE=b") == 2);
+    CHECK(code({"--store", "sqlite:" + place.file + ".none", "runs"}) == 4);
+    auto const unknown = run_program({"--store", "redis://host", "runs"});
+    CHECK(unknown.code == 2);
+    CHECK_THAT(unknown.err, Contains("no kind of store redis") && Contains("sqlite:FILE"));
+    auto const memory = run_program({"--store", "memory", "runs"});
+    CHECK(memory.code == 2);
+    CHECK_THAT(memory.err, Contains("no other can open it"));
+}
+
+#if FLOW_POSTGRES
+TEST_CASE("the program takes a PostgreSQL store by its text, and does not repeat its password", "[cli][process]")
+{
+    postgres_stores place;
+    flow::client client(place.store, "test");
+    auto const words = postgres_server();  // host=FOLDER dbname=postgres user=postgres; trusts, and so takes any password
+    auto const text = "postgresql://postgres:s3cret@/postgres?host=" + words.substr(5, words.find(' ') - 5) + "&schema=" + place.schema();
+    at_work engine(place.store);
+    auto const run = engine->start<approves>("report");
+    engine.wait_until(run, flow::run_status::waiting);
+    auto const shown = run_program({"--store", text, "show", to_string(run.id())});
+    INFO(shown.err);
+    CHECK(shown.code == 0);
+    CHECK_THAT(shown.out, Contains("--store 'postgresql://postgres:PASSWORD@") && Contains(" complete ") && !Contains("s3cret"));
+    CHECK(run_program({"--store", text, "complete", to_string(run.id()), R"({"approved":true,"by":"bob"})"}).code == 0);
+    REQUIRE(run.wait(10s));
+    CHECK(run_program({"--store", text + "_none", "runs"}).code == 4);
+    CHECK(run_program({"--store", "postgresql://postgres@/postgres?host=/nowhere", "runs"}).code == 4);
+}
+#endif
 
 TEST_CASE("the program's exit codes are those of its page", "[cli][process]")
 {
