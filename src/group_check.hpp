@@ -8,6 +8,8 @@
 #include "flow/rows.hpp"
 #include "src/plans.hpp"
 
+#pragma GCC visibility push(default)
+
 namespace flow::detail {
 
 /// What a holder's engine must never send, as a sentence; "" for a sound group. `from` are the run's statuses now.
@@ -42,3 +44,5 @@ bool makes(group const& g, waitpoint_id id, std::size_t before) noexcept;
 seq_no snapshot_in(group const& g) noexcept;
 
 }  // namespace flow::detail
+
+#pragma GCC visibility pop

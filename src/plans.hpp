@@ -11,6 +11,8 @@
 
 #include "flow/rows.hpp"
 
+#pragma GCC visibility push(default)
+
 namespace flow::detail {
 
 /// What to write to a run row, with the entries that say so (seq, epoch, hash and checksum still to be filled in).
@@ -91,3 +93,5 @@ constexpr bool parks(status_pair s) noexcept
 epoch_no epoch_for_request(run_row const& row) noexcept;
 
 }  // namespace flow::detail
+
+#pragma GCC visibility pop

@@ -3,6 +3,8 @@
 
 #include "flow/rows.hpp"
 
+#pragma GCC visibility push(default)
+
 namespace flow::detail {
 
 /// What a completion from outside finds; `completed`: it may be written.
@@ -12,3 +14,5 @@ completion_answer judge(waitpoint_row const& w, completion const& what);
 waitpoint_status fate_when_due(waitpoint_type type) noexcept;
 
 }  // namespace flow::detail
+
+#pragma GCC visibility pop

@@ -8,6 +8,8 @@
 #include "flow/detail/scope.hpp"
 #include "flow/error.hpp"
 
+#pragma GCC visibility push(default)
+
 namespace flow {
 namespace detail {
 
@@ -48,3 +50,5 @@ template <detail::durable_operation Op>
 void as_outcome(Op&) = delete;  // an operation is awaited once: as_outcome(std::move(op))
 
 }  // namespace flow
+
+#pragma GCC visibility pop

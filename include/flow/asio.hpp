@@ -10,6 +10,8 @@
 
 #include "flow/detail/call.hpp"
 
+#pragma GCC visibility push(default)
+
 namespace flow::detail {
 
 /// A step's function that is a coroutine; the engine starts `drive` on its own executor.
@@ -61,3 +63,5 @@ private:
 };
 
 }  // namespace flow::detail
+
+#pragma GCC visibility pop

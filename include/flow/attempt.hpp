@@ -11,6 +11,8 @@
 #include "flow/ids.hpp"
 #include "flow/time.hpp"
 
+#pragma GCC visibility push(default)
+
 namespace flow {
 
 namespace detail {
@@ -91,3 +93,5 @@ private:
 };
 
 }  // namespace flow
+
+#pragma GCC visibility pop

@@ -20,6 +20,8 @@
 
 #include "flow/codec.hpp"
 
+#pragma GCC visibility push(default)
+
 namespace flow::detail {
 
 // Archives of our own, byte for byte cereal's portable binary: cereal's need streams, and believe any size they read.
@@ -173,3 +175,5 @@ struct foreign_codec<T> {
 }  // namespace flow::detail
 
 CEREAL_SETUP_ARCHIVE_TRAITS(flow::detail::opaque_reader, flow::detail::opaque_writer)
+
+#pragma GCC visibility pop

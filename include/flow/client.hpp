@@ -17,6 +17,8 @@
 #include "flow/store_reader.hpp"
 #include "flow/token.hpp"
 
+#pragma GCC visibility push(default)
+
 namespace flow {
 
 namespace detail {
@@ -168,3 +170,5 @@ private:
 };
 
 }  // namespace flow
+
+#pragma GCC visibility pop

@@ -19,6 +19,8 @@
 #include "flow/error.hpp"
 #include "flow/journal.hpp"
 
+#pragma GCC visibility push(default)
+
 namespace flow {
 
 /// How values of T are stored. Specialise it as `encoding::binary` where speed or size matters more than payloads that
@@ -120,3 +122,5 @@ outcome<void> check_shape(std::string_view json, std::string_view shape, bool st
 outcome<std::string> compact_json(std::string_view text);
 
 }  // namespace flow::detail
+
+#pragma GCC visibility pop

@@ -2,6 +2,8 @@
 // docs/reference/command_line.md.
 #pragma once
 
+#pragma GCC visibility push(default)
+
 namespace flow {
 
 class client;
@@ -26,3 +28,5 @@ int command_line(int argc, char const* const* argv, client& on);
 int command_line(int argc, char const* const* argv);
 
 }  // namespace flow
+
+#pragma GCC visibility pop

@@ -20,6 +20,8 @@
 #include "flow/versions.hpp"
 #include "flow/workflow.hpp"
 
+#pragma GCC visibility push(default)
+
 namespace flow {
 
 namespace detail {
@@ -217,3 +219,5 @@ private:
 };
 
 }  // namespace flow
+
+#pragma GCC visibility pop

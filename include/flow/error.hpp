@@ -12,6 +12,8 @@
 #include <utility>
 #include <variant>
 
+#pragma GCC visibility push(default)
+
 namespace flow {
 
 /// Journaled numbers: never renumber, never reuse.
@@ -205,3 +207,5 @@ void ignore(outcome<T> const&, [[maybe_unused]] std::string_view reason) noexcep
 }
 
 }  // namespace flow
+
+#pragma GCC visibility pop

@@ -22,6 +22,8 @@
 #include "flow/error.hpp"
 #include "flow/workflow.hpp"
 
+#pragma GCC visibility push(default)
+
 namespace flow {
 namespace detail {
 
@@ -295,3 +297,5 @@ template <class... B>
 void all_settled(B&&...) = delete;
 
 }  // namespace flow
+
+#pragma GCC visibility pop

@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 
+#pragma GCC visibility push(default)
+
 namespace flow {
 
 /// 128 bits, printed as `0190f5c0-…` (RFC 9562). All zero means "none".
@@ -81,3 +83,5 @@ std::string to_string(digest const& d);
 digest sha256(std::string_view bytes);
 
 }  // namespace flow
+
+#pragma GCC visibility pop

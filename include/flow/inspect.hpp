@@ -14,6 +14,8 @@
 #include "flow/rows.hpp"
 #include "flow/time.hpp"
 
+#pragma GCC visibility push(default)
+
 namespace flow {
 
 /// One step of a run, as its entries tell it.
@@ -91,3 +93,5 @@ run_view make_view(run_row row, std::vector<journal_entry> const& entries, std::
 }  // namespace detail
 
 }  // namespace flow
+
+#pragma GCC visibility pop

@@ -10,6 +10,8 @@
 #include "flow/ids.hpp"
 #include "flow/time.hpp"
 
+#pragma GCC visibility push(default)
+
 namespace flow {
 
 /// What may happen when a step's function is called again. Journaled: append at the end, never renumber.
@@ -97,3 +99,5 @@ std::uint64_t checksum_of(journal_entry const& e, run_id run);
 void seal(journal_entry& e, run_id run);
 
 }  // namespace flow
+
+#pragma GCC visibility pop

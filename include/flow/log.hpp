@@ -5,6 +5,8 @@
 #include <functional>
 #include <string_view>
 
+#pragma GCC visibility push(default)
+
 namespace flow {
 
 enum class log_level : std::uint8_t { info, warning, error };
@@ -17,3 +19,5 @@ using log_sink = std::function<void(log_level, std::string_view line)>;
 void log_to_stderr(log_level level, std::string_view line);
 
 }  // namespace flow
+
+#pragma GCC visibility pop

@@ -6,6 +6,8 @@
 
 #include "flow/store.hpp"
 
+#pragma GCC visibility push(default)
+
 namespace flow {
 
 struct open_store_options {
@@ -33,3 +35,5 @@ using store_opener = store_ptr (*)(std::string const& text, open_store_options c
 void add_store_kind(std::string scheme, store_opener opener);
 
 }  // namespace flow
+
+#pragma GCC visibility pop

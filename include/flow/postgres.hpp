@@ -8,6 +8,8 @@
 
 #include "flow/store.hpp"
 
+#pragma GCC visibility push(default)
+
 namespace flow {
 
 struct postgres_options {
@@ -48,3 +50,5 @@ store_ptr postgres(std::string connection, postgres_options options = {});
 void use_postgres();
 
 }  // namespace flow
+
+#pragma GCC visibility pop

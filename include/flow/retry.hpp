@@ -7,6 +7,8 @@
 
 #include "flow/error.hpp"
 
+#pragma GCC visibility push(default)
+
 namespace flow {
 
 /// A span of time in an option: whole milliseconds in four bytes, up to 49 days; from any chrono duration, rounded up.
@@ -52,3 +54,5 @@ inline constexpr int most_attempts = 250;
 std::chrono::milliseconds delay_after(retry_policy const& policy, int failed) noexcept;
 
 }  // namespace flow
+
+#pragma GCC visibility pop

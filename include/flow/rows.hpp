@@ -16,6 +16,8 @@
 #include "flow/status.hpp"
 #include "flow/time.hpp"
 
+#pragma GCC visibility push(default)
+
 namespace flow {
 
 /// Who changes something: "alice", "robot-7". Recorded with what it changed.
@@ -264,3 +266,5 @@ struct loaded_run {
 };
 
 }  // namespace flow
+
+#pragma GCC visibility pop

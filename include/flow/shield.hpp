@@ -7,6 +7,8 @@
 #include "flow/detail/operation.hpp"
 #include "flow/detail/scope.hpp"
 
+#pragma GCC visibility push(default)
+
 namespace flow {
 namespace detail {
 
@@ -42,3 +44,5 @@ template <detail::durable_operation Op>
 void shield(Op&) = delete;  // an operation is awaited once: shield(std::move(op))
 
 }  // namespace flow
+
+#pragma GCC visibility pop

@@ -9,6 +9,8 @@
 #include "flow/detail/scope.hpp"
 #include "flow/time.hpp"
 
+#pragma GCC visibility push(default)
+
 namespace flow {
 namespace detail {
 
@@ -65,3 +67,5 @@ detail::sleep_operation sleep_until(std::chrono::sys_time<Duration> t)
 }
 
 }  // namespace flow
+
+#pragma GCC visibility pop

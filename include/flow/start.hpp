@@ -11,6 +11,8 @@
 #include "flow/codec.hpp"
 #include "flow/time.hpp"
 
+#pragma GCC visibility push(default)
+
 namespace flow {
 
 /// A workflow's version; a run keeps the one it began with.
@@ -93,3 +95,5 @@ private:
 };
 
 }  // namespace flow
+
+#pragma GCC visibility pop

@@ -12,6 +12,8 @@
 #include "flow/ids.hpp"
 #include "flow/time.hpp"
 
+#pragma GCC visibility push(default)
+
 namespace flow {
 
 // Stored in the run row: append at the end, never renumber.
@@ -346,3 +348,5 @@ constexpr bool may_become(step_status from, step_status to) noexcept
 std::string_view to_string(step_status s) noexcept;
 
 }  // namespace flow
+
+#pragma GCC visibility pop

@@ -15,6 +15,8 @@
 #include "flow/journal.hpp"
 #include "flow/retry.hpp"
 
+#pragma GCC visibility push(default)
+
 namespace flow {
 
 /// The side-effect class of a step, as an argument of `step`.
@@ -319,3 +321,5 @@ auto step(detail::name name, effect_class<E>, F&& fn, step_options options = {})
 }
 
 }  // namespace flow
+
+#pragma GCC visibility pop

@@ -17,6 +17,8 @@
 
 #include "flow/rows.hpp"
 
+#pragma GCC visibility push(default)
+
 namespace flow {
 
 class store_reader;
@@ -111,3 +113,5 @@ protected:
 using store_ptr = std::shared_ptr<store>;
 
 }  // namespace flow
+
+#pragma GCC visibility pop

@@ -14,6 +14,8 @@
 #include "flow/store.hpp"
 #include "flow/time.hpp"
 
+#pragma GCC visibility push(default)
+
 namespace flow {
 
 /// Which runs. Empty fields do not filter. Newest first.
@@ -65,3 +67,5 @@ public:
 };
 
 }  // namespace flow
+
+#pragma GCC visibility pop

@@ -8,6 +8,8 @@
 
 #include "flow/store.hpp"
 
+#pragma GCC visibility push(default)
+
 namespace flow {
 
 struct memory_options {
@@ -44,3 +46,5 @@ struct sqlite_options {
 store_ptr sqlite(std::string file, sqlite_options options = {});
 
 }  // namespace flow
+
+#pragma GCC visibility pop

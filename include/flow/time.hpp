@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#pragma GCC visibility push(default)
+
 namespace flow {
 
 using duration = std::chrono::microseconds;
@@ -40,3 +42,5 @@ std::string to_string(time_point t);
 time_point parse_time(std::string_view text);
 
 }  // namespace flow
+
+#pragma GCC visibility pop

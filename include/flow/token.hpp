@@ -14,6 +14,8 @@
 #include "flow/ids.hpp"
 #include "flow/sleep.hpp"
 
+#pragma GCC visibility push(default)
+
 namespace flow {
 
 /// What must be shown to complete a token from outside. A type of its own, so that it is not printed or logged by accident.
@@ -215,3 +217,5 @@ detail::wait_operation<T> wait_for_token(detail::name name, wait_options options
 }
 
 }  // namespace flow
+
+#pragma GCC visibility pop

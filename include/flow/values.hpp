@@ -14,6 +14,8 @@
 #include "flow/ids.hpp"
 #include "flow/time.hpp"
 
+#pragma GCC visibility push(default)
+
 namespace flow {
 namespace detail {
 
@@ -111,3 +113,5 @@ detail::random_operation<T> random()
 }
 
 }  // namespace flow
+
+#pragma GCC visibility pop

@@ -14,6 +14,8 @@
 #include "flow/detail/operation.hpp"
 #include "flow/detail/scope.hpp"
 
+#pragma GCC visibility push(default)
+
 namespace flow {
 
 template <class T>
@@ -244,3 +246,5 @@ struct std::coroutine_traits<flow::workflow<T>, A...> {
     static_assert(flow::detail::check_parameters<A...>());
     using promise_type = flow::detail::promise<T>;
 };
+
+#pragma GCC visibility pop

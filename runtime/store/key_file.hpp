@@ -6,6 +6,8 @@
 #include "flow/ids.hpp"
 #include "runtime/store/secrets.hpp"
 
+#pragma GCC visibility push(default)
+
 namespace flow::store_detail {
 
 /// Makes the key file, or finds the one that lies there, and returns the key's fingerprint. Throws flow::error(store_key).
@@ -18,3 +20,5 @@ store_key read_key(std::string const& key_file);
 store_key read_key(std::string const& key_file, digest const& expected);
 
 }  // namespace flow::store_detail
+
+#pragma GCC visibility pop

@@ -9,6 +9,8 @@
 
 #include "flow/ids.hpp"
 
+#pragma GCC visibility push(default)
+
 namespace flow::store_detail {
 
 using store_key = std::array<std::uint8_t, 32>;
@@ -27,3 +29,5 @@ digest fingerprint(store_key const& key);
 std::string secret_of(store_key const& key, waitpoint_id id);
 
 }  // namespace flow::store_detail
+
+#pragma GCC visibility pop

@@ -15,6 +15,8 @@
 #include "flow/detail/scope.hpp"
 #include "flow/workflow.hpp"
 
+#pragma GCC visibility push(default)
+
 namespace flow::detail {
 
 /// One run's body.
@@ -106,3 +108,5 @@ struct functions_of {
 };
 
 }  // namespace flow::detail
+
+#pragma GCC visibility pop

@@ -16,6 +16,8 @@
 #include "flow/detail/operation.hpp"
 #include "flow/error.hpp"
 
+#pragma GCC visibility push(default)
+
 namespace boost::asio {
 class any_io_executor;
 template <typename T, typename Executor>
@@ -220,3 +222,5 @@ constexpr bool has_its_header()
 
 }  // namespace detail
 }  // namespace flow
+
+#pragma GCC visibility pop

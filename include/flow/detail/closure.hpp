@@ -5,6 +5,8 @@
 #include <type_traits>
 #include <utility>
 
+#pragma GCC visibility push(default)
+
 namespace flow::detail {
 
 template <class T>
@@ -77,3 +79,5 @@ detail::moved_callable<F> moved(F& fn)
 }
 
 }  // namespace flow
+
+#pragma GCC visibility pop

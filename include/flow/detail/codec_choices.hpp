@@ -14,6 +14,8 @@
 #include "flow/detail/storable.hpp"
 #include "flow/error.hpp"
 
+#pragma GCC visibility push(default)
+
 namespace flow::detail {
 
 template <class Tuple, class... T>
@@ -139,3 +141,5 @@ template <class T>
 struct codec<std::shared_ptr<T>> : optional_codec<std::shared_ptr<T>, std::remove_const_t<T>> {};
 
 }  // namespace flow::detail
+
+#pragma GCC visibility pop

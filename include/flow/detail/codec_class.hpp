@@ -12,6 +12,8 @@
 #include "flow/detail/fields.hpp"
 #include "flow/detail/storable.hpp"
 
+#pragma GCC visibility push(default)
+
 namespace flow::detail {
 
 template <class F>
@@ -115,3 +117,5 @@ template <class T>
 struct codec<T> : foreign_codec<T> {};
 
 }  // namespace flow::detail
+
+#pragma GCC visibility pop

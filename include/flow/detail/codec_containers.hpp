@@ -20,6 +20,8 @@
 #include "flow/detail/codec_io.hpp"
 #include "flow/detail/storable.hpp"
 
+#pragma GCC visibility push(default)
+
 namespace flow::detail {
 
 template <class T>
@@ -265,3 +267,5 @@ template <class K, class V, class H, class E, class A>
 struct codec<std::unordered_map<K, V, H, E, A>> : pair_map_codec<std::unordered_map<K, V, H, E, A>, K, V, false> {};
 
 }  // namespace flow::detail
+
+#pragma GCC visibility pop

@@ -13,6 +13,8 @@
 
 #include "flow/error.hpp"
 
+#pragma GCC visibility push(default)
+
 namespace flow::detail {
 
 /// Arrays and objects within each other, at most; more is refused when writing as well, so all that is stored can be
@@ -231,3 +233,5 @@ bool decode_base64(std::string_view text, std::string& into);
 void append_json_string(std::string& out, std::string_view s);
 
 }  // namespace flow::detail
+
+#pragma GCC visibility pop

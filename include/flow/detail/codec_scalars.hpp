@@ -15,6 +15,8 @@
 #include "flow/detail/storable.hpp"
 #include "flow/ids.hpp"
 
+#pragma GCC visibility push(default)
+
 namespace flow {
 
 template <>
@@ -258,3 +260,5 @@ struct codec<std::chrono::time_point<Clock, std::chrono::duration<Rep, Period>>>
 };
 
 }  // namespace flow::detail
+
+#pragma GCC visibility pop

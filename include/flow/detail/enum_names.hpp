@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace flow::detail {
 
 /// The names of one enum's values from `first` on. Values outside -128 to 255 have none, they are written as numbers.
@@ -116,3 +118,5 @@ enum_names const& names_of()
 }
 
 }  // namespace flow::detail
+
+#pragma GCC visibility pop

@@ -16,6 +16,8 @@
 #include <boost/pfr/core_name.hpp>
 #endif
 
+#pragma GCC visibility push(default)
+
 namespace flow::detail {
 
 // Fields are counted by what a braced list converts to. `anything` stands for one initialiser, `a_base` for one that
@@ -199,3 +201,5 @@ inline constexpr auto field_key = [] {
 }();
 
 }  // namespace flow::detail
+
+#pragma GCC visibility pop

@@ -14,6 +14,8 @@
 #include "flow/error.hpp"
 #include "flow/journal.hpp"
 
+#pragma GCC visibility push(default)
+
 namespace boost::asio::detail {
 template <typename Executor>
 class awaitable_frame_base;
@@ -146,3 +148,5 @@ private:
 };
 
 }  // namespace flow::detail
+
+#pragma GCC visibility pop

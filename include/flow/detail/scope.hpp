@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace flow::detail {
 
 class run;
@@ -74,3 +76,5 @@ private:
 };
 
 }  // namespace flow::detail
+
+#pragma GCC visibility pop

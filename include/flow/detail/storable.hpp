@@ -9,6 +9,8 @@
 
 #include "flow/detail/fields.hpp"
 
+#pragma GCC visibility push(default)
+
 namespace flow {
 
 /// How a type that is none of the ordinary ones is stored: as a JSON string. A specialisation has
@@ -126,3 +128,5 @@ constexpr bool check_storable()
 }
 
 }  // namespace flow::detail
+
+#pragma GCC visibility pop
