@@ -132,6 +132,20 @@ TEST_CASE("the program says which store it cannot use, and ends with 4", "[cli][
     CHECK_THAT(unnamed.err, Contains("--db FILE or --store TEXT, or set FLOW_DB or FLOW_STORE"));
 }
 
+TEST_CASE("a file that a process has opened twice is still in use when another process has looked at it", "[cli][process]")
+{
+    // Closing any descriptor of a file drops all locks that the process has on it: then the other process, the last by its own
+    // reckoning, takes the log away, and what is written into it from then on is lost.
+    sqlite_stores place;
+    flow::client client(place.store, "test");
+    auto const second = place.again();
+    for (std::size_t runs = 1; runs < 4; ++runs) {
+        client.start("later", flow::args());
+        CHECK(run_program({"--db", place.file, "runs", "--json"}).json().at("runs").as_array().size() == runs);
+        CHECK(std::filesystem::exists(place.file + "-wal"));
+    }
+}
+
 TEST_CASE("the program takes any store by its text", "[cli][process]")
 {
     sqlite_stores place;

@@ -157,6 +157,18 @@ int connection::checkpoint(bool truncate) noexcept
     return code == SQLITE_OK ? SQLITE_OK : sqlite3_extended_errcode(db_);
 }
 
+std::size_t connection::raw_bytes(unsigned char* into, std::size_t count)
+{
+    sqlite3_file* file = nullptr;
+    sqlite3_int64 size = 0;
+    if (sqlite3_file_control(db_, "main", SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK || file->pMethods == nullptr) return 0;
+    if (int const code = file->pMethods->xFileSize(file, &size); code != SQLITE_OK) throw failure(code, sqlite3_errstr(code));
+    auto const there = std::min(count, static_cast<std::size_t>(size));
+    int const code = there == 0 ? SQLITE_OK : file->pMethods->xRead(file, into, static_cast<int>(there), 0);
+    if (code != SQLITE_OK) throw failure(code, sqlite3_errstr(code));
+    return there;
+}
+
 void connection::leave_untouched() noexcept { sqlite3_db_config(db_, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr); }
 
 int connection::open_statements() const noexcept

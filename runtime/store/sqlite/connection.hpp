@@ -92,6 +92,9 @@ public:
     int checkpoint(bool truncate) noexcept;
     /// Pages in the write-ahead log after the last commit of this connection.
     int log_pages() const noexcept { return log_pages_; }
+    /// The file's first bytes as they lie there, without reading it as a database; returns how many there are of `count`. By SQLite's
+    /// own descriptor: closing another one of this file would drop every lock that this process has on it.
+    std::size_t raw_bytes(unsigned char* into, std::size_t count);
     /// Leaves the log as it is when the connection closes: for a file that may not be ours.
     void leave_untouched() noexcept;
     /// Statements begun and neither finished nor reset. A test's question: the answer must be 0 between calls.

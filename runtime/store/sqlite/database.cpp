@@ -29,12 +29,12 @@ database::database(std::string file, sqlite_options const& options) : file_(std:
 {
     auto const deadline = steady_clock::now() + options_.busy_timeout;
     try {
-        // A VFS of a test's own may keep the file elsewhere.
-        if (options_.vfs.empty()) check_header(file_);
         {
             int const flags = SQLITE_OPEN_READWRITE | (options_.must_exist ? 0 : SQLITE_OPEN_CREATE);
             connection first(file_, flags, options_.vfs);
             first.leave_untouched();
+            // A VFS of a test's own may keep the file elsewhere.
+            if (options_.vfs.empty()) check_header(first, file_);
             first.busy_timeout(options_.busy_timeout);
             prepare_schema(first, file_, &store_detail::make_key, options_.key_file, deadline);
         }

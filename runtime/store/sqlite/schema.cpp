@@ -1,7 +1,6 @@
 #include "runtime/store/sqlite/schema.hpp"
 
 #include <array>
-#include <fstream>
 #include <thread>
 
 #include <sqlite3.h>
@@ -173,12 +172,10 @@ void make(connection& c, digest const& key_fingerprint)
 
 }  // namespace
 
-void check_header(std::string const& file)
+void check_header(connection& c, std::string const& file)
 {
     std::array<unsigned char, 100> head{};
-    std::ifstream in(file, std::ios::binary);
-    in.read(reinterpret_cast<char*>(head.data()), head.size());
-    auto const size = in.gcount();
+    auto const size = c.raw_bytes(head.data(), head.size());
     if (size == 0) return;
     static constexpr std::string_view magic("SQLite format 3\0", 16);
     if (size < 100 || std::string_view(reinterpret_cast<char*>(head.data()), magic.size()) != magic) foreign(file);

@@ -15,9 +15,9 @@ inline constexpr std::int32_t application_id = 0x666c6f77;
 /// PRAGMA user_version.
 inline constexpr std::int32_t schema_version = 1;
 
-/// Looks at a file before SQLite does. Throws refusal (store_foreign, store_newer) for one that is plainly not ours;
-/// an empty or missing file passes.
-void check_header(std::string const& file);
+/// Looks at the file before SQLite reads it. Throws refusal (store_foreign, store_newer) for one that is plainly not ours;
+/// an empty file passes.
+void check_header(connection& c, std::string const& file);
 
 /// Makes the tables if there are none, in one transaction that one of many processes wins and the others wait for.
 /// `make_key` is called inside it and returns the store key's fingerprint. Throws failure, refusal.
