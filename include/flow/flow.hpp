@@ -3,6 +3,7 @@
 
 #include "flow/as_outcome.hpp"
 #include "flow/attempt.hpp"
+#include "flow/backup.hpp"
 #include "flow/checkpoint.hpp"
 #include "flow/client.hpp"
 #include "flow/command_line.hpp"

@@ -92,6 +92,9 @@ public:
         auto& resume = add(verb::resume, "resume", "Let a held or paused run go on");
         named(resume, "RUN");
         changes(resume);
+
+        auto& backup = add(verb::backup, "backup", "Copy the SQLite file and its key, while others use it");
+        positional(backup, "TARGET", a_.which, "The copy's name, which must not be there");
     }
 
     CLI::App& app() { return app_; }

@@ -10,14 +10,14 @@
 
 namespace flow::cli {
 
-enum class verb { runs, show, journal, tokens, complete, decide, cancel, pause, resume };
+enum class verb { runs, show, journal, tokens, complete, decide, cancel, pause, resume, backup };
 
 struct arguments {
     verb what{};
     bool json = false;
     std::string store;  ///< as flow::open_store takes it, where the program opens it itself
     std::string typed;  ///< what is to be typed before a verb
-    std::string which;  ///< RUN, TOKEN or INTERVENTION
+    std::string which;  ///< RUN, TOKEN, INTERVENTION or the back-up's FILE
     std::string value;  ///< JSON or CHOICE
     std::optional<std::string> output;
     std::string status, workflow, tenant, since, until, tag, before, run, by, why;

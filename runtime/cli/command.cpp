@@ -105,6 +105,7 @@ void carry_out(session const& s)
     case verb::cancel: return cancel_run(s);
     case verb::pause: return pause_run(s);
     case verb::resume: return resume_run(s);
+    case verb::backup: return back_up(s);
     }
 }
 

@@ -29,5 +29,6 @@ void decide_intervention(session const& s);
 void cancel_run(session const& s);
 void pause_run(session const& s);
 void resume_run(session const& s);
+void back_up(session const& s);
 
 }  // namespace flow::cli

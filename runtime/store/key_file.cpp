@@ -56,6 +56,8 @@ digest make_key(std::string const& key_file)
     return fingerprint(parse(key_file));
 }
 
+void write_key(std::string const& key_file, store_key const& key) { write_synced(key_file, to_hex(key) + "\n"); }
+
 store_key read_key(std::string const& key_file) { return parse(key_file); }
 
 store_key read_key(std::string const& key_file, digest const& expected)

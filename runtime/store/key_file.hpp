@@ -13,6 +13,9 @@ namespace flow::store_detail {
 /// Makes the key file, or finds the one that lies there, and returns the key's fingerprint. Throws flow::error(store_key).
 digest make_key(std::string const& key_file);
 
+/// Writes a key into a file that is not there yet. Throws flow::error(store_key).
+void write_key(std::string const& key_file, store_key const& key);
+
 /// Reads it. Throws flow::error(store_key) if it is missing or damaged.
 store_key read_key(std::string const& key_file);
 

@@ -146,6 +146,29 @@ TEST_CASE("a file that a process has opened twice is still in use when another p
     }
 }
 
+TEST_CASE("the program copies a file that an engine uses", "[cli][process]")
+{
+    sqlite_stores place;
+    temp_dir dir;
+    at_work engine(place.store);
+    auto const run = engine->start<approves>("report");
+    engine.wait_until(run, flow::run_status::waiting);
+    auto const copied = run_program({"--db", place.file, "backup", dir.file("copy.db")});
+    CHECK(copied.code == 0);
+    CHECK_THAT(copied.out, Contains("copy.db.key: keep that as a secret"));
+    CHECK(run_program({"--db", dir.file("copy.db"), "show", to_string(run.id())}).code == 0);
+    auto const again = run_program({"--db", place.file, "backup", dir.file("copy.db"), "--json"});
+    CHECK(again.code == 3);
+    CHECK_THAT(std::string(again.json().at("error").at("message").as_string()), Contains("is there already"));
+    CHECK(run_program({"--db", place.file, "backup", dir.file("other.db"), "--json"}).json().at("key").as_string() == dir.file("other.db.key"));
+
+    memory_stores elsewhere;
+    flow::client client(elsewhere.store, "test");
+    auto const no_file = call(client, {"backup", dir.file("x.db")});
+    CHECK(no_file.code == 2);
+    CHECK_THAT(no_file.err, Contains("pg_dump"));
+}
+
 TEST_CASE("the program takes any store by its text", "[cli][process]")
 {
     sqlite_stores place;

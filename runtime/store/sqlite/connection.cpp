@@ -169,6 +169,15 @@ std::size_t connection::raw_bytes(unsigned char* into, std::size_t count)
     return there;
 }
 
+void connection::copy_to(connection& copy)
+{
+    auto* const pages = sqlite3_backup_init(copy.db_, "main", db_, "main");
+    if (pages == nullptr) throw failure(sqlite3_extended_errcode(copy.db_), sqlite3_errmsg(copy.db_));
+    int const code = sqlite3_backup_step(pages, -1);
+    sqlite3_backup_finish(pages);
+    if (code != SQLITE_DONE) throw failure(code, sqlite3_errstr(code));
+}
+
 void connection::leave_untouched() noexcept { sqlite3_db_config(db_, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr); }
 
 int connection::open_statements() const noexcept

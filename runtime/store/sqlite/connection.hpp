@@ -95,6 +95,8 @@ public:
     /// The file's first bytes as they lie there, without reading it as a database; returns how many there are of `count`. By SQLite's
     /// own descriptor: closing another one of this file would drop every lock that this process has on it.
     std::size_t raw_bytes(unsigned char* into, std::size_t count);
+    /// Writes the whole database, as one moment of it, into an empty one.
+    void copy_to(connection& copy);
     /// Leaves the log as it is when the connection closes: for a file that may not be ours.
     void leave_untouched() noexcept;
     /// Statements begun and neither finished nor reset. A test's question: the answer must be 0 between calls.

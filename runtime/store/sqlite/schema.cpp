@@ -185,6 +185,13 @@ void check_header(connection& c, std::string const& file)
     if (id != 0 && id != application_id) foreign(file);
 }
 
+void check_schema(connection& c, std::string const& file)
+{
+    in_transaction(c, "begin", [&] {
+        if (!is_ours(c, file)) throw refusal(errc::store_foreign, file + " is empty");
+    });
+}
+
 void prepare_schema(connection& c, std::string const& file, digest (*make_key)(std::string const&), std::string const& key_file,
                     std::chrono::steady_clock::time_point deadline)
 {

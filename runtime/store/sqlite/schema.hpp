@@ -19,6 +19,9 @@ inline constexpr std::int32_t schema_version = 1;
 /// an empty file passes.
 void check_header(connection& c, std::string const& file);
 
+/// Throws refusal (store_foreign, store_newer) unless the file has our tables; also for an empty one. Throws failure.
+void check_schema(connection& c, std::string const& file);
+
 /// Makes the tables if there are none, in one transaction that one of many processes wins and the others wait for.
 /// `make_key` is called inside it and returns the store key's fingerprint. Throws failure, refusal.
 void prepare_schema(connection& c, std::string const& file, digest (*make_key)(std::string const& key_file),
