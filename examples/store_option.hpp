@@ -10,12 +10,18 @@
 #include <cstdlib>
 #include <string>
 
-/// What `--store` says, else `otherwise`; for flow::open_store.
-inline std::string store_text(int argc, char** argv, std::string const& otherwise)
+/// From here on flow::open_store takes every text that it can take in this build.
+inline void use_every_store()
 {
 #ifdef FLOW_POSTGRES
     flow::use_postgres();
 #endif
+}
+
+/// What `--store` says, else `otherwise`; for flow::open_store.
+inline std::string store_text(int argc, char** argv, std::string const& otherwise)
+{
+    use_every_store();
     if (argc == 1) return otherwise;
     if (argc == 3 && std::string(argv[1]) == "--store") return argv[2];
     std::fprintf(stderr, "usage: %s [--store memory|sqlite:FILE|postgresql://USER@HOST/DATABASE]\n", argv[0]);

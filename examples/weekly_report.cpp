@@ -15,10 +15,7 @@
 
 #include <flow/flow.hpp>
 
-#ifdef FLOW_POSTGRES  // set by CMake where flow::postgres is built
-#include <flow/postgres.hpp>
-#endif
-
+#include "store_option.hpp"
 #include "weekly_report/files.hpp"
 #include "weekly_report/git_log.hpp"
 #include "weekly_report/html.hpp"
@@ -157,9 +154,7 @@ int days_in(std::string const& text)  // "7d", "2w"
 
 options read_options(int argc, char** argv)
 {
-#ifdef FLOW_POSTGRES
-    flow::use_postgres();
-#endif
+    use_every_store();
     options o;
     std::map<std::string, std::string*> const named{
         {"--store", &o.store}, {"--mailbox", &o.what.mailbox}, {"--out", &o.what.folder}, {"--key", &o.key}};
