@@ -3,13 +3,16 @@
 //
 //     game_loop [--store TEXT] [--script WHO=CHOICE,...] [--legend FILE]
 //
-// The store is quest.db unless it is named. In a terminal it is played by keys; --script answers instead of the player, each question
-// by who asks it, and what it does not name waits. `examples/game_loop/kill_and_resume` kills it, forks a save and plays both.
+// The store is quest.db unless it is named. In a terminal it is played by keys (after kill -9 the terminal wants `stty sane`); --script
+// answers instead of the player, each question by who asks it, and what it does not name waits. `examples/game_loop/kill_and_resume`
+// kills it, forks a save and plays both.
 #include <flow/flow.hpp>
 
+#include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <map>
+#include <optional>
 #include <sstream>
 #include <thread>
 
@@ -113,15 +116,18 @@ try {
     return "not saved: " + e.message();
 }
 
+volatile std::sig_atomic_t interrupted = 0;  // Ctrl-C leaves as q does, and the terminal as it was
+
 int main(int argc, char** argv)
-{
+try {
+    std::signal(SIGINT, [](int) { interrupted = 1; });
     auto const o = read_options(argc, argv);
     // [loop]
     flow::engine engine{flow::open_store(o.store), {.threads = 0}};
     engine.add<quest>("quest");
     auto const run = engine.start<quest>(10, {.idempotency_key = "the hero's"});  // at every start of the game: the same quest
 
-    terminal screen;
+    std::optional<terminal> screen(std::in_place);
     keyboard const keys;
     std::string note = "the quest is in " + engine.data().name();
     int saves = 0;
@@ -131,7 +137,7 @@ int main(int argc, char** argv)
 
         auto const view = run.view();
         auto const now = scene_of(view, note);
-        screen.draw(now);
+        screen->draw(now);
 
         auto const key = keys.pressed();
         auto const scripted = o.script.find(now.who);
@@ -139,10 +145,14 @@ int main(int argc, char** argv)
         if (!view.open.empty() && choice >= 1 && choice <= static_cast<int>(now.choices.size()))
             engine.complete(flow::token<int>{view.open.front().row.id}, choice);
         if (key == 's') note = save(o.store, ++saves);
-        playing = key != 'q';
+        playing = key != 'q' && interrupted == 0;
 
         std::this_thread::sleep_until(next_frame += 16'667us);
     }
     // [/loop]
-    if (run.status().run == flow::run_status::succeeded) screen.draw({.place = "The quest is over: " + run.result() + ".", .road = 100});
+    screen.reset();
+    std::puts(run.status().run == flow::run_status::succeeded ? ("The quest is over: " + run.result() + ".").c_str() : "The quest waits for you.");
+} catch (std::exception const& e) {
+    std::fprintf(stderr, "game_loop: %s\n", e.what());
+    return 1;
 }

@@ -66,6 +66,8 @@ public:
 
     void draw(scene const& now)
     {
+        if (frame_ == 0) hero_ = now.road;
+        if (frame_ % 2 == 0 && hero_ != now.road) hero_ += hero_ < now.road ? 1 : -1;  // walks there, thirty steps a second
         is_there_ ? paint(now) : tell(now);
         std::fflush(stdout);
         ++frame_;
@@ -76,7 +78,7 @@ private:
     void paint(scene const& now) const
     {
         constexpr std::size_t width = 60;
-        auto const hero = static_cast<std::size_t>(now.road) * (width - 1) / 100;
+        auto const hero = static_cast<std::size_t>(hero_) * (width - 1) / 100;
         std::string const sky(width, ' ');
         std::string path(width, '.');
         path[hero] = '@';
@@ -107,5 +109,6 @@ private:
 
     bool const is_there_;
     std::size_t frame_ = 0;
+    int hero_ = 0;
     scene last_;
 };
