@@ -1,5 +1,6 @@
 // A copy of a SQLite store that is in use: one moment of it, whole, with its key; or nothing.
 #include <atomic>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <thread>
@@ -154,7 +155,28 @@ TEST_CASE("a process killed in a back-up leaves nothing that looks like one", "[
     temp_dir dir;
     auto const file = dir.file("flow.db"), copy = dir.file("copy.db");
     auto const what = some_run();
-    REQUIRE(flow::sqlite(file)->start(what).has_value());
+    {
+        auto const store = flow::sqlite(file, {.synchronous = sqlite_options::sync::normal});
+        REQUIRE(store->start(what).has_value());
+        for (int i = 0; i < 500; ++i) REQUIRE(store->start(some_run()).has_value());
+    }
+    auto const numbered = [&](int i) { return dir.file("copy" + std::to_string(i) + ".db"); };
+    ::pid_t const child = ::fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+        for (int i = 0;; ++i) backup(file, numbered(i));
+    }
+    while (!std::filesystem::exists(numbered(2)) && ::waitpid(child, nullptr, WNOHANG) == 0) ::usleep(1000);
+    ::kill(child, SIGKILL);
+    int status = 0;
+    REQUIRE(::waitpid(child, &status, 0) == child);
+    CHECK(WIFSIGNALED(status));
+    for (int i = 0; i < 3 || std::filesystem::exists(numbered(i)); ++i) {
+        INFO(i);
+        CHECK(is_sound(numbered(i)));
+        CHECK(flow::sqlite(numbered(i), {.must_exist = true})->secret_of({fresh_uuid()}).has_value());
+    }
+
     std::ofstream(copy + ".part") << "half of one";
     std::ofstream(copy + ".part-journal") << "and its log";
     CHECK_FALSE(std::filesystem::exists(copy));

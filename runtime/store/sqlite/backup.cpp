@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 
 #include <sqlite3.h>
@@ -42,17 +44,25 @@ void sync_folder_of(std::string const& file)
 /// Under its final name without replacing what another process may have put there meanwhile.
 void put_in_place(std::string const& part, std::string const& target)
 {
-    bool const linked = ::link(part.c_str(), target.c_str()) == 0;
-    if (!linked) throw refusal(errc::usage, target + " could not be made: is it there already?");
+    if (::link(part.c_str(), target.c_str()) != 0) {
+        int const why = errno;
+        throw refusal(why == EEXIST ? errc::usage : errc::store_unavailable, target + " could not be made: " + std::strerror(why));
+    }
     ::unlink(part.c_str());
 }
 
 void copy_database(connection& source, std::string const& part)
 {
     for (auto const* tail : {"", "-journal", "-wal", "-shm"}) ::unlink((part + tail).c_str());  // an earlier one was killed
-    connection copy(part, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, {});
-    copy.run("pragma synchronous = full");
-    source.copy_to(copy);
+    try {
+        connection copy(part, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, {});
+        copy.run("pragma synchronous = full");
+        source.copy_to(copy);
+    } catch (failure const& f) {
+        // What is wrong with the source was said when it was opened; but for these it is the copy that cannot be written.
+        if (is_busy(f.code) || code_of(f.code) == errc::store_corrupt) throw;
+        throw error_of(part, f.code, f.what());
+    }
 }
 
 void back_up(std::string const& file, std::string const& target, backup_options const& options)
