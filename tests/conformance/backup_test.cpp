@@ -164,7 +164,11 @@ TEST_CASE("a process killed in a back-up leaves nothing that looks like one", "[
     ::pid_t const child = ::fork();
     REQUIRE(child >= 0);
     if (child == 0) {
-        for (int i = 0;; ++i) backup(file, numbered(i));
+        try {
+            for (int i = 0;; ++i) backup(file, numbered(i));
+        } catch (...) {
+            ::_exit(1);
+        }
     }
     while (!std::filesystem::exists(numbered(2)) && ::waitpid(child, nullptr, WNOHANG) == 0) ::usleep(1000);
     ::kill(child, SIGKILL);
