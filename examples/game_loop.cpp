@@ -10,10 +10,12 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <optional>
 #include <sstream>
+#include <stdexcept>
 #include <thread>
 
 #include "game_loop/terminal.hpp"
@@ -96,9 +98,11 @@ options read_options(int argc, char** argv)
     for (int i = 1; i + 1 < argc; i += 2) {
         std::string const name = argv[i];
         if (name == "--store") o.store = argv[i + 1];
-        if (name == "--legend") legend = argv[i + 1];
+        else if (name == "--legend") legend = argv[i + 1];
+        else if (name != "--script") throw std::invalid_argument("what is " + name + "?");
         std::istringstream answers(name == "--script" ? argv[i + 1] : "");
-        for (std::string who, choice; std::getline(answers, who, '=') && std::getline(answers, choice, ',');) o.script[who] = std::atoi(choice.c_str());
+        for (std::string who, choice; std::getline(answers, who, '=') && std::getline(answers, choice, ',');)
+            o.script[who] = std::atoi(choice.c_str());
     }
     if (o.store != "memory") return o;
     std::fprintf(stderr, "game_loop: not in memory: a game that is killed has to find its quest again. Name a file: --store sqlite:FILE\n");
@@ -106,10 +110,11 @@ options read_options(int argc, char** argv)
 }
 
 /// A saved game is a fork of the file: opened by --store, it goes on from there, whatever becomes of this one.
-std::string save(std::string const& store, int number)
+std::string save(std::string const& store)
 try {
     auto const file = store.starts_with("sqlite:") ? store.substr(7) : store;
-    auto const copy = file + "." + std::to_string(number) + ".save.db";
+    std::string copy;
+    for (int number = 1; copy.empty() || std::filesystem::exists(copy); ++number) copy = file + "." + std::to_string(number) + ".save.db";
     flow::backup(file, copy);
     return "saved as " + copy;
 } catch (flow::error const& e) {
@@ -130,7 +135,6 @@ try {
     std::optional<terminal> screen(std::in_place);
     keyboard const keys;
     std::string note = "the quest is in " + engine.data().name();
-    int saves = 0;
     auto next_frame = std::chrono::steady_clock::now();
     for (bool playing = true; playing && run.status().run != flow::run_status::succeeded;) {
         engine.poll(2ms);  // all of the quest happens in here, on this thread, for two of the frame's sixteen milliseconds
@@ -144,7 +148,7 @@ try {
         int const choice = scripted != o.script.end() ? scripted->second : key - '0';
         if (!view.open.empty() && choice >= 1 && choice <= static_cast<int>(now.choices.size()))
             engine.complete(flow::token<int>{view.open.front().row.id}, choice);
-        if (key == 's') note = save(o.store, ++saves);
+        if (key == 's') note = save(o.store);
         playing = key != 'q' && interrupted == 0;
 
         std::this_thread::sleep_until(next_frame += 16'667us);
