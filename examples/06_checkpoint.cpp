@@ -3,6 +3,7 @@
 #include <flow/flow.hpp>
 
 #include "scratch.hpp"
+#include "store_option.hpp"
 
 using namespace std::chrono_literals;
 
@@ -38,18 +39,18 @@ flow::workflow<std::string> season(int number, std::string food)
 }
 // [/anew]
 
-int main()
+int main(int argc, char** argv)
 {
     scratch_folder const here;
-    auto const file = here.file("flow.db");
+    auto const store = flow::open_store(store_text(argc, argv, "sqlite:" + here.file("flow.db")));
     flow::run_id id;
     {
-        flow::engine engine(flow::sqlite(file));
+        flow::engine engine(store);
         engine.add<feeder>("feeder");
         id = engine.start<feeder>(30, "hay", {.idempotency_key = "north-pasture"}).id();
         std::this_thread::sleep_for(150ms);
     }  // the engine goes down in some turn
-    flow::engine engine(flow::sqlite(file));
+    flow::engine engine(store);
     engine.add<feeder>("feeder");
     engine.add<season>("season");
     auto const again = engine.start<feeder>(30, "hay", {.idempotency_key = "north-pasture"});  // the same run

@@ -15,6 +15,8 @@
 #include "flow/detail/storable.hpp"
 #include "flow/start.hpp"
 
+#pragma GCC visibility push(default)
+
 namespace flow {
 namespace detail {
 
@@ -144,3 +146,5 @@ auto continue_as_new(A&&... arguments)
 }
 
 }  // namespace flow
+
+#pragma GCC visibility pop

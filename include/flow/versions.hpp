@@ -7,6 +7,8 @@
 #include "flow/detail/operation.hpp"
 #include "flow/detail/scope.hpp"
 
+#pragma GCC visibility push(default)
+
 namespace flow {
 
 /// How the operations of a body are matched with what is recorded (P1, P3).
@@ -54,3 +56,5 @@ inline detail::patched_operation patched(detail::name id) { return detail::patch
 inline detail::deprecate_operation deprecate_patch(detail::name id) { return detail::deprecate_operation(std::move(id)); }
 
 }  // namespace flow
+
+#pragma GCC visibility pop
