@@ -12,6 +12,7 @@
 
 #include "flow/client.hpp"
 #include "flow/detail/body.hpp"
+#include "flow/executor.hpp"
 #include "flow/log.hpp"
 #include "flow/retry.hpp"
 #include "flow/start.hpp"
@@ -26,6 +27,7 @@ namespace flow {
 
 namespace detail {
 class engine_core;
+struct stop_access;
 }
 
 /// Where random bytes come from: ids, secrets, `random`. Called from any thread.
@@ -33,10 +35,20 @@ using random_source = std::function<void(std::uint8_t* bytes, std::size_t count)
 
 struct engine_options {
     /// Threads for workflow bodies and steps. -1: as many as the machine has cores. 0: none is made; the caller drives everything
-    /// by `poll`.
+    /// by `poll`, or `executor` runs it.
     int threads = -1;
     /// More threads are made, up to so many in all, while steps block theirs.
     int most_threads = 64;
+    /// With `threads = 0`: exactly one thread is made, and does all that may wait for the store: it commits, looks for what came
+    /// from outside, and claims runs; a slow disk holds up neither `poll` nor the executor. It calls no function of yours but `log`,
+    /// and does nothing that was not asked of it inside a poll. (`start`, `complete` and the like still write where they are called.)
+    /// Without effect where threads are made anyway.
+    bool io_thread = false;
+    /// Bodies, timers and Asio steps run on this executor of yours: `flow::asio_executor(io.get_executor())` of <flow/asio.hpp>, where
+    /// it says more. With `threads = 0` the engine makes no thread: plain step functions and commits run on the executor too. Else it
+    /// makes one thread for the store, as `io_thread` does, and threads for plain step functions, when they are needed and up to
+    /// `most_threads`.
+    flow::executor executor{};
     /// The class of steps that name none.
     effect default_effect = effect::non_replayable;
     /// Sleeps longer than this stand on a waitpoint and cost nothing while they last.
@@ -83,7 +95,9 @@ struct workflow_options {
 
 struct poll_result {
     bool work_left = false;      ///< the budget ended first: poll again soon
-    duration next_due = duration::max();  ///< otherwise: nothing to do before so long from now, unless something comes from outside
+    /// Otherwise: nothing to do before so long from now, unless something comes from outside. While the `io_thread` is at work,
+    /// what comes of it counts as near.
+    duration next_due = duration::max();
 };
 
 struct health_report {
@@ -109,7 +123,8 @@ std::string_view to_string(health_report::cause c) noexcept;
 /// Executes runs. Making one opens nothing but threads; runs left by a dead process are taken over at once.
 ///
 /// Any thread may call it. Destroying it is `stop()` without limit: functions are asked to stop and waited for, frames are destroyed
-/// on this thread, nothing resumes; what was running goes on when an engine starts again.
+/// on this thread, nothing resumes; what was running goes on when an engine starts again. On an executor of the caller's it does not
+/// wait for Asio steps (see flow::asio_executor). A step's function must not destroy its own engine.
 class engine : public client {
 public:
     /// Throws flow::error: what the store says when an owner cannot be added.
@@ -188,8 +203,9 @@ public:
     /// By name, with the version registered newest. bad_argument: the arguments do not fit, naming which; unknown_workflow.
     any_run_handle start(std::string_view workflow, args const& arguments, start_options options = {});
 
-    /// With `threads = 0`: does what there is to do for about `budget`. A plain step function called here may overrun it.
-    /// Throws flow::error(usage) on an engine with threads.
+    /// With `threads = 0`: does what there is to do for about `budget`, and waits for nothing. A plain step function called here may
+    /// overrun it, and so may a commit without `io_thread`. Nothing is called between polls.
+    /// Throws flow::error(usage) on an engine with threads or an executor.
     poll_result poll(std::chrono::microseconds budget);
 
     /// Blocks until SIGINT or SIGTERM, then stops orderly.
@@ -198,6 +214,8 @@ public:
     /// Stops: nothing new begins, functions are asked to stop, what they return is journaled, runs are given back. False: the
     /// limit ended first; `still_running()` names what has not returned:
     /// "RUN PLACE, called 12 s ago, heartbeat 3 s ago".
+    /// On an executor of the caller's: from a thread that does not run it; there is flow::async_stop for those that do. Throws
+    /// flow::error(usage) where it can tell (on an io_context or a thread_pool).
     bool stop(std::chrono::milliseconds limit = std::chrono::milliseconds::max());
     std::vector<std::string> still_running() const;
 
@@ -205,6 +223,10 @@ public:
     health_report health();
 
 private:
+    friend struct detail::stop_access;
+    flow::executor const& on() const noexcept;
+    void stop_then(std::chrono::milliseconds limit, std::function<void(bool)> done);
+
     void add_functions(std::string_view name, workflow_options options, detail::workflow_functions const& functions);
     template <auto Fn>
     run_handle<detail::workflow_result<Fn>> start_tuple(detail::arguments_of<Fn> arguments, start_options const& o)

@@ -6,6 +6,7 @@
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/strand.hpp>
 
 #include <optional>
 #include <thread>
@@ -18,17 +19,22 @@ namespace asio = boost::asio;
 namespace flow::detail {
 
 struct async_executor::impl {
-    asio::io_context context{1};
+    std::optional<asio::io_context> context;  ///< our own
+    asio::any_io_executor on;
     std::optional<asio::executor_work_guard<asio::io_context::executor_type>> work;
     std::thread thread;
 };
 
 async_executor::async_executor(bool with_thread) : impl_(std::make_unique<impl>())
 {
+    auto& own = impl_->context.emplace(1);
+    impl_->on = own.get_executor();
     if (!with_thread) return;
-    impl_->work.emplace(impl_->context.get_executor());
-    impl_->thread = std::thread([this] { impl_->context.run(); });
+    impl_->work.emplace(own.get_executor());
+    impl_->thread = std::thread([&own] { own.run(); });
 }
+
+async_executor::async_executor(outer_executor const& on) : impl_(std::make_unique<impl>()) { impl_->on = on.get(); }
 
 async_executor::~async_executor() { join(); }
 
@@ -36,40 +42,53 @@ namespace {
 
 /// What one coroutine needs while it runs.
 struct running {
+    std::function<void(call_result)> back;  // first, and so destroyed last: it keeps the frame that all else refers to
     call_order order;
     attempt handed_out;
     call_result result;
     asio::cancellation_signal cancel;
+    std::optional<std::stop_callback<std::function<void()>>> on_stop;
 
-    explicit running(call_order o) : order(std::move(o)), handed_out(*order.attempt) {}
+    running(call_order o, std::function<void(call_result)> b) : back(std::move(b)), order(std::move(o)), handed_out(*order.attempt) {}
 };
 
-}  // namespace
-
-void async_executor::spawn(async_call& c, call_order order, std::function<void(call_result)> back)
+void begin(asio::any_io_executor const& on, std::shared_ptr<running> const& r)
 {
-    auto r = std::make_shared<running>(std::move(order));
-    asio::post(impl_->context, [this, &c, r, back = std::move(back)]() mutable {
-        auto const executor = impl_->context.get_executor();
-        // The signal belongs to this executor's thread: a stop asked for elsewhere is carried there.
-        auto stop = std::make_shared<std::optional<std::stop_callback<std::function<void()>>>>();
-        auto ended = [r, stop, back = std::move(back)](std::exception_ptr) {
-            stop->reset();
-            back(std::move(r->result));
-        };
-        asio::co_spawn(executor, c.drive(r->handed_out, r->result), asio::bind_cancellation_slot(r->cancel.slot(), std::move(ended)));
-        stop->emplace(r->order.attempt->stop.get_token(), [executor, weak = std::weak_ptr(r)] {
-            asio::post(executor, [weak] {
-                if (auto alive = weak.lock()) alive->cancel.emit(asio::cancellation_type::terminal);
-            });
+    if (r->handed_out.stop_requested()) {
+        r->result.end = call_end::not_started;
+        r->result.error.code = errc::step_failed;
+        r->result.error.message = "asked to stop before it began";
+        r->back(std::move(r->result));
+        return;
+    }
+    auto ended = [r](std::exception_ptr) {
+        r->on_stop.reset();
+        r->back(std::move(r->result));
+    };
+    asio::co_spawn(on, r->order.what->as_async()->drive(r->handed_out, r->result),
+                   asio::bind_cancellation_slot(r->cancel.slot(), std::move(ended)));
+    // The signal belongs to the coroutine's executor: a stop asked for elsewhere is carried there.
+    r->on_stop.emplace(r->handed_out.stop_token(), [on, weak = std::weak_ptr(r)] {
+        asio::post(on, [weak] {
+            if (auto alive = weak.lock()) alive->cancel.emit(asio::cancellation_type::terminal);
         });
     });
 }
 
+}  // namespace
+
+void async_executor::spawn(call_order order, std::function<void(call_result)> back)
+{
+    // The caller's executor may have many threads: each step gets a strand of its own.
+    asio::any_io_executor on = impl_->on;
+    if (!impl_->context) on = asio::make_strand(impl_->on);
+    asio::post(on, [on, r = std::make_shared<running>(std::move(order), std::move(back))] { begin(on, r); });
+}
+
 bool async_executor::poll()
 {
-    impl_->context.restart();
-    return impl_->context.poll() > 0;
+    impl_->context->restart();
+    return impl_->context->poll() > 0;
 }
 
 void async_executor::join()

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "runtime/engine/async.hpp"
-#include "runtime/engine/deadline.hpp"
 #include "src/names.hpp"
 #include "src/plans.hpp"
 
@@ -20,6 +19,11 @@ int width_of(engine_options const& o)
     return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
+// On the caller's executor without a thread of ours: a store that is busy longer must not hold the executor up.
+constexpr time_limit commit_limit_here{20};
+// When to poll again while the thread that commits is at it: about a commit on a fast disk.
+constexpr std::chrono::milliseconds ask_again{1};
+
 std::string owner_name(std::string const& by)
 {
     char host[256] = {};
@@ -29,24 +33,40 @@ std::string owner_name(std::string const& by)
 
 }  // namespace
 
+engine_core::driven engine_core::who_drives(engine_options const& o)
+{
+    if (o.executor) return driven::by_executor;
+    return o.threads == 0 ? driven::by_poll : driven::by_threads;
+}
+
+bool engine_core::commits_apart() const noexcept
+{
+    if (drive_ == driven::by_threads) return false;  // there any thread may commit
+    return options_.io_thread || options_.threads != 0;
+}
+
 engine_core::engine_core(std::shared_ptr<client_core> shared, engine_options options)
-    : store(shared->data), threads(width_of(options), options.most_threads), clocks(shared->time()),
-      journal(*shared->data, [s = shared](log_level l, std::string const& t) { s->log(l, t); }), shared_(std::move(shared)),
-      options_(std::move(options))
+    : store(shared->data),
+      threads(std::make_shared<workers>(width_of(options), options.most_threads, options.executor, options.threads != 0)),
+      clocks(shared->time()), journal(*shared->data, [s = shared](log_level l, std::string const& t) { s->log(l, t); }),
+      shared_(std::move(shared)), options_(std::move(options)), drive_(who_drives(options_))
 {
     owner_ = store->add_owner({owner_name(shared_->by), ::getpid(), clock().now()}).value();
     clocks.on_nearer([this] {
+        if (drive_ == driven::by_executor) return tick_soon();
         std::lock_guard const lock(sleep_guard_);
         sleep_.notify_one();
     });
-    if (!is_polled()) {
-        threads.start();
+    if (drive_ != driven::by_poll) threads->start([this] { tick(); });
+    if (commits_apart()) journal.start_apart([this] { look_into_store(look_at_all_.exchange(false)); });
+    if (drive_ == driven::by_executor) tick_soon();
+    if (drive_ == driven::by_threads) {
         journal.start();
         service_ = std::thread([this] { serve(); });
     }
 }
 
-engine_core::~engine_core() { stop(std::chrono::milliseconds::max()); }
+engine_core::~engine_core() { end(); }
 
 void engine_core::add(std::string_view name, workflow_options o, workflow_functions const& f)
 {
@@ -107,14 +127,31 @@ any_run_handle engine_core::start(workflow_version const& w, std::string argumen
 
 async_executor& engine_core::coroutines()
 {
-    std::call_once(coroutines_once_, [this] { coroutines_ = std::make_unique<async_executor>(!is_polled()); });
+    std::call_once(coroutines_once_, [this] {
+        coroutines_ = options_.executor ? std::make_unique<async_executor>(*options_.executor.get())
+                                        : std::make_unique<async_executor>(!is_polled());
+    });
     return *coroutines_;
 }
 
 void engine_core::something_ended()
 {
-    std::lock_guard const lock(sleep_guard_);
-    sleep_.notify_all();
+    {
+        std::lock_guard const lock(sleep_guard_);
+        sleep_.notify_all();
+    }
+    if (drive_ == driven::by_executor && stopping_) tick_soon();
+}
+
+void engine_core::commit_soon()
+{
+    if (drive_ != driven::by_executor || commits_apart()) return journal.wake();
+    if (commit_posted_.exchange(true)) return;
+    threads->run([this] {
+        commit_posted_ = false;
+        // Behind the strands that are queued now, so that what they write is one commit. A store that is busy is tried again by a tick.
+        journal.flush(commit_limit_here);
+    });
 }
 
 void engine_core::look_soon()
@@ -124,6 +161,7 @@ void engine_core::look_soon()
         look_ = true;
     }
     sleep_.notify_all();
+    if (drive_ == driven::by_executor) tick_soon();
 }
 
 void engine_core::run_is_over(driver& d)
@@ -218,105 +256,54 @@ std::vector<std::string> engine_core::still_running() const
 
 poll_result engine_core::poll(std::chrono::microseconds budget)
 {
-    if (!is_polled()) throw error(errc::usage, "poll is for engines made with {.threads = 0}");
+    if (!is_polled()) throw error(errc::usage, "poll is for engines made with {.threads = 0} and without an executor");
     std::lock_guard const alone(polling_);
     auto const end = std::chrono::steady_clock::now() + budget;
     auto const left = [end] { return end - std::chrono::steady_clock::now(); };
     poll_result result;
+    bool busy = false;  // the thread that commits: what comes of it is not known yet
     for (;;) {
+        busy = commits_apart() && journal.is_busy();
         bool did = clocks.run_due() > 0;
         bool look = false;
         {
             std::lock_guard const lock(sleep_guard_);
             look = std::exchange(look_, false);
         }
-        look_around(look);
-        did = did || look;
-        while (threads.run_one()) {
+        if (commits_apart()) {
+            busy = ask_for_look(look) || busy;
+        } else {
+            look_around(look);
+            did = did || look;
+        }
+        while (threads->run_one()) {
             did = true;
             if (left() <= left().zero()) break;
         }
         if (coroutines_) did = coroutines_->poll() || did;
-        if (journal.has_work()) {
+        if (!commits_apart() && journal.has_work()) {
             auto const patience = std::chrono::duration_cast<time_limit>(std::max(left(), left().zero()));
             did = journal.flush(patience) || did;
         }
         if (!did) break;
         if (left() <= left().zero()) {
-            result.work_left = threads.has_work() || journal.has_work() || clocks.until_next() == duration::zero();
+            bool const to_commit = commits_apart() ? journal.is_busy() : journal.has_work();
+            result.work_left = threads->has_work() || (to_commit && !commits_apart()) || clocks.until_next() == duration::zero();
             if (result.work_left) return result;
+            busy = busy || to_commit;
             break;
         }
     }
-    result.next_due = std::min(clocks.until_next(), until_next_eviction());
-    if (store_due_ != never) result.next_due = std::min(result.next_due, std::max(duration::zero(), store_due_ - clock().now()));
-    if (journal.has_work()) result.next_due = std::min<duration>(result.next_due, std::chrono::milliseconds{10});
+    result.next_due = std::min({clocks.until_next(), until_next_eviction(), until_store_due()});
+    if (busy) result.next_due = std::min<duration>(result.next_due, ask_again);
+    if (!commits_apart() && journal.has_work()) result.next_due = std::min<duration>(result.next_due, std::chrono::milliseconds{10});
     return result;
 }
 
-// ---- the end ----------------------------------------------------------------------------------------------------------------
-
-template <class Done>
-bool engine_core::wait_until(std::chrono::steady_clock::time_point limit, Done done)
+duration engine_core::until_store_due() const
 {
-    while (!done()) {
-        if (std::chrono::steady_clock::now() >= limit) return false;
-        if (is_polled()) {
-            bool did = threads.run_one();
-            if (coroutines_) did = coroutines_->poll() || did;
-            if (journal.has_work()) did = journal.flush(time_limit{100}) || did;
-            if (did) continue;
-        }
-        std::unique_lock lock(sleep_guard_);
-        sleep_.wait_for(lock, std::chrono::milliseconds{5});
-    }
-    return true;
-}
-
-bool engine_core::stop(std::chrono::milliseconds limit)
-{
-    auto const end = ends_after(limit);
-    if (stopped_) return true;
-    bool const first = !stopping_.exchange(true);
-    if (first && service_.joinable()) {
-        {
-            std::lock_guard const lock(sleep_guard_);
-            ended_ = true;
-        }
-        sleep_.notify_all();
-        service_.join();
-    }
-    auto const drivers = all_drivers();
-    if (first)
-        for (auto const& d : drivers) d->post([](run& r) { r.stop(); });
-    // A function may refer into its frame: frames wait for it (P26).
-    if (!wait_until(end, [&] { return std::all_of(drivers.begin(), drivers.end(), [](auto const& d) { return d->is_idle(); }); }))
-        return false;
-    // Runs that were executing are given back, so that their next start is no recovery. Those that wait stay as they are.
-    std::atomic<std::size_t> answered{0};
-    for (auto const& d : drivers)
-        d->post([&answered, this](run& r) {
-            if (r.now_in() == run::phase::live && r.status().execution == execution_status::executing) r.release();
-            ++answered;
-            something_ended();
-        });
-    wait_until(end, [&] { return answered == drivers.size(); });
-    wait_until(end, [&] { return !journal.has_work() || journal.trouble(); });
-    journal.join();
-    threads.join();
-    for (auto const& d : drivers) d->take_down();
-    std::vector<std::shared_ptr<driver>> over;
-    {
-        std::lock_guard const lock(guard_);
-        over.swap(leaving_);
-        drivers_.clear();
-    }
-    for (auto const& d : over) d->take_down();  // not under the lock: a strand takes it the other way round
-    if (coroutines_) coroutines_->join();
-    store->retire_owner(owner_);
-    stopped_ = true;
-    shared_->detach();
-    return true;
+    auto const due = store_due_.load();
+    return due == never ? duration::max() : std::max(duration::zero(), due - clock().now());
 }
 
 health_report engine_core::health()

@@ -17,9 +17,9 @@
 #include "runtime/engine/client_core.hpp"
 #include "runtime/engine/driver.hpp"
 #include "runtime/engine/held.hpp"
-#include "runtime/engine/pool.hpp"
-#include "runtime/engine/timers.hpp"
 #include "runtime/engine/journal_writer.hpp"
+#include "runtime/engine/timers.hpp"
+#include "runtime/engine/workers.hpp"
 #include "src/run.hpp"
 
 namespace flow::detail {
@@ -39,14 +39,19 @@ public:
     any_run_handle start(workflow_version const& w, std::string arguments, std::string_view shape, start_options const& o);
 
     poll_result poll(std::chrono::microseconds budget);
-    bool is_polled() const noexcept { return options_.threads == 0; }
+    bool is_polled() const noexcept { return drive_ == driven::by_poll; }
+    executor const& on() const noexcept { return options_.executor; }
     bool stop(std::chrono::milliseconds limit);
+    /// On a caller's executor: returns at once. `done` is called once, on any thread, with what `stop` would have returned.
+    void stop_then(std::chrono::milliseconds limit, std::function<void(bool)> done);
+    /// The end, whatever still runs: without limit, but on a caller's executor it waits for no Asio step.
+    void end();
     std::vector<std::string> still_running() const;
     health_report health();
 
     // ---- for drivers, any thread -------------------------------------------------------------------------------------
     std::shared_ptr<flow::store> const store;
-    pool threads;
+    std::shared_ptr<workers> const threads;
     timers clocks;
     journal_writer journal;
 
@@ -54,6 +59,7 @@ public:
     void random(std::uint8_t* bytes, std::size_t n) const { shared_->random(bytes, n); }
     void log(log_level level, std::string const& text) const { shared_->log(level, text); }
     async_executor& coroutines();
+    void commit_soon();  ///< groups were given and nobody on this thread waits for them
     void run_is_over(driver& d);
     void run_waits(run_id id, bool waits);  ///< it could leave memory; it could no longer
     /// Holds a run whose groups the store refuses for good, from what is stored of it (P9).
@@ -70,8 +76,17 @@ private:
         run_settings settings;
     };
 
+    enum class driven : std::uint8_t { by_threads, by_poll, by_executor };
+    static driven who_drives(engine_options const& o);
+    bool commits_apart() const noexcept;  ///< a thread of ours does what waits for the store, and nobody else
+
     void serve();              ///< the service thread
     void look_around(bool everything);
+    void tidy();               ///< what needs no store: frames that are over, runs that have waited long enough
+    bool ask_for_look(bool everything);  ///< of the thread that commits, where there is reason to; false: there is none
+    void look_into_store(bool everything);
+    void tick();               ///< on the caller's executor, at least once in look_every
+    void tick_soon();
     void deliver_notices();
     void claim_runs();
     std::size_t room_for_runs();
@@ -79,6 +94,7 @@ private:
     void enter(claimed const& c);
     void begin(std::shared_ptr<driver> const& d, workflow_functions const& functions, stored_arguments arguments);
     void retry_held();
+    void resume_retried();
     void evict_waiting();
     duration until_next_eviction() const;
     /// The whole list, page by page.
@@ -86,11 +102,24 @@ private:
     void next_suspect();
     std::vector<std::shared_ptr<driver>> all_drivers() const;
     void trouble(std::string const& doing, error const& e);
+    duration until_store_due() const;
+
+    // The end, step by step: of `stop`, which waits between them, of `tick`, and of `end`.
     template <class Done>
     bool wait_until(std::chrono::steady_clock::time_point limit, Done done);
+    bool drive_here();
+    void begin_stop();
+    bool all_returned() const;
+    void give_back();
+    bool all_given_back() const { return answered_ == stopped_drivers_.size(); }
+    bool all_written() const { return !journal.has_work() || journal.trouble(); }
+    void finish_stop();
+    void stop_on();
+    void tell_stopped(bool ended);
 
     std::shared_ptr<client_core> shared_;
     engine_options options_;
+    driven const drive_;
     owner_id owner_ = owner_id::nobody;
 
     mutable std::mutex guard_;  ///< of what follows
@@ -99,6 +128,7 @@ private:
     std::map<run_id, std::shared_ptr<driver>> drivers_;
     std::vector<std::shared_ptr<driver>> leaving_;  ///< over; destroyed by the service, not on their own strand
     std::set<workflow_version> held_to_retry_;
+    std::vector<request> to_resume_;  ///< held runs that the code at hand replays
     std::map<run_id, duration> waiting_since_;  ///< steady; of runs that could leave memory
     std::set<std::pair<duration, run_id>> waiting_longest_;
 
@@ -111,7 +141,7 @@ private:
     std::mutex serving_;            ///< one thread looks around at a time
     std::uint64_t seen_change_ = ~std::uint64_t{0};
     std::chrono::steady_clock::time_point last_claim_{};
-    time_point store_due_ = never;
+    std::atomic<time_point> store_due_ = never;
     std::optional<errc> told_trouble_;
     bool told_warning_ = false;
     bool strays_ = false;  ///< perhaps there are runs that this engine owns and does not drive
@@ -121,7 +151,24 @@ private:
     std::mutex sleep_guard_;
     std::condition_variable sleep_;
     bool look_ = true, ended_ = false;
+    std::atomic<bool> look_at_all_{false};   ///< for the next look into the store by the thread that commits
+    std::atomic<bool> commit_posted_{false}, tick_posted_{false};
+    std::mutex ticking_;                     ///< one thread of the executor ticks at a time
     std::atomic<bool> stopping_{false}, stopped_{false};
+
+    // Set by begin_stop, once.
+    std::vector<std::shared_ptr<driver>> stopped_drivers_;
+    std::atomic<bool> stop_begun_{false};  ///< what is above is there
+    std::atomic<std::size_t> answered_{0};
+    bool given_back_ = false;
+    std::timed_mutex stopping_alone_;
+    /// Who waits for the end on a caller's executor.
+    struct stop_waiter {
+        std::chrono::steady_clock::time_point limit;
+        std::function<void(bool)> done;
+    };
+    std::mutex waiters_guard_;
+    std::vector<stop_waiter> stop_waiters_;
     std::once_flag coroutines_once_;
     std::unique_ptr<async_executor> coroutines_;
     std::thread service_;

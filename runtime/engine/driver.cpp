@@ -1,15 +1,17 @@
 #include "runtime/engine/driver.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "runtime/engine/async.hpp"
 #include "runtime/engine/core.hpp"
+#include "runtime/engine/workers.hpp"
 #include "src/secrets_here.hpp"
 
 namespace flow::detail {
 
 driver::driver(engine_core& engine, loaded_run loaded, run_settings settings)
-    : engine_(engine), id_(loaded.row.id),
+    : engine_(engine), workers_(engine.threads), id_(loaded.row.id),
       secrets_([s = engine.store](waitpoint_id w) { return s->secret_of(w); }),
       run_(std::make_unique<run>(std::move(loaded), settings, *this))
 {
@@ -17,12 +19,19 @@ driver::driver(engine_core& engine, loaded_run loaded, run_settings settings)
 
 driver::~driver() = default;
 
-void driver::post(std::function<void(run&)> event)
+void driver::post(std::function<void(run&)> event) { queue(std::move(event), false); }
+
+void driver::stop_first()
+{
+    queue([](run& r) { r.stop(); }, true);
+}
+
+void driver::queue(std::function<void(run&)> event, bool first)
 {
     {
         std::lock_guard const lock(guard_);
         if (down_) return;
-        events_.push_back(std::move(event));
+        events_.insert(first ? events_.begin() : events_.end(), std::move(event));
         if (std::exchange(scheduled_, true)) return;
     }
     schedule();
@@ -30,7 +39,7 @@ void driver::post(std::function<void(run&)> event)
 
 void driver::schedule()
 {
-    engine_.threads.post([self = shared_from_this()] { self->run_strand(); });
+    workers_->run([self = shared_from_this()] { self->run_strand(); });
 }
 
 void driver::run_strand()
@@ -67,10 +76,10 @@ void driver::commit_or_leave()
     // Groups were given in this burst. Where the run can do nothing before they are durable, this thread commits them.
     gave_ = false;
     if (run_ && run_->waits_for_durable()) {
-        pool::blocking const elsewhere(engine_.threads);
+        pool::blocking const elsewhere(workers_->of_strands());
         if (engine_.journal.commit_here()) return;
     }
-    engine_.journal.wake();
+    engine_.commit_soon();
 }
 
 void driver::settle()
@@ -98,7 +107,23 @@ void driver::take_down()
     std::lock_guard const strand(strand_);
     for (auto const& [_, t] : armed_) engine_.clocks.disarm(t);
     armed_.clear();
-    run_.reset();
+    if (run_ && run_->is_idle()) run_.reset();
+}
+
+bool driver::has_function_out()
+{
+    std::lock_guard const lock(guard_);
+    return std::any_of(out_.begin(), out_.end(), [](auto const& f) { return !f.second.is_coroutine; });
+}
+
+void driver::ask_to_stop()
+{
+    std::vector<std::shared_ptr<attempt_data>> asked;
+    {
+        std::lock_guard const lock(guard_);
+        for (auto const& [_, f] : out_) asked.push_back(f.attempt);
+    }
+    for (auto const& a : asked) a->stop.request_stop();  // not under the lock: it calls what the user registered
 }
 
 // ---- what comes back ------------------------------------------------------------------------------------------------------
@@ -192,33 +217,42 @@ void bring_back(std::shared_ptr<driver> const& to, call_order const& order, call
     });
 }
 
+/// Asked to stop while it was queued: known not to have happened.
+call_result never_called()
+{
+    call_result r;
+    r.end = call_end::not_started;
+    r.error.code = errc::step_failed;
+    r.error.message = "asked to stop before it began";
+    return r;
+}
+
 }  // namespace
 
 void driver::call_out(call_order order)
 {
     {
         std::lock_guard const lock(guard_);
-        out_[order.to] = {order.place, order.attempt, clock().steady()};
+        out_[order.to] = {order.place, order.attempt, clock().steady(), order.what->as_async() != nullptr};
     }
     auto const self = shared_from_this();
     auto back = [self, order](call_result r) {
-        {
-            std::lock_guard const lock(self->guard_);
-            self->out_.erase(order.to);
-        }
         bring_back(self, order, std::move(r));
+        std::lock_guard const lock(self->guard_);
+        self->out_.erase(order.to);
     };
-    if (auto* coroutine = order.what->as_async()) {
-        engine_.coroutines().spawn(*coroutine, order, std::move(back));
+    if (order.what->as_async()) {
+        engine_.coroutines().spawn(order, std::move(back));
         return;
     }
-    engine_.threads.post([self, order, back = std::move(back)] {
+    workers_->call([self, order, back = std::move(back)] {
         call_result r;
         {
-            pool::blocking const elsewhere(self->engine_.threads);
+            pool::blocking const elsewhere(self->workers_->of_functions());
             secrets_here const secrets(order.attempt->secrets);
             attempt a(*order.attempt);
-            order.what->invoke(a, r);
+            if (!a.stop_requested()) order.what->invoke(a, r);
+            else r = never_called();
         }
         back(std::move(r));
     });

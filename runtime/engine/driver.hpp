@@ -18,6 +18,7 @@
 namespace flow::detail {
 
 class engine_core;
+class workers;
 
 class driver final : public host, public group_owner, public std::enable_shared_from_this<driver> {
 public:
@@ -27,6 +28,9 @@ public:
     /// Queues an event for the run's strand. Any thread.
     void post(std::function<void(run&)> event);
 
+    /// Before all that is queued: nothing that came earlier resumes the body any more. Any thread.
+    void stop_first();
+
     /// Only before the first post, and on the strand.
     run& body() noexcept { return *run_; }
     run_id id() const noexcept { return id_; }
@@ -35,7 +39,12 @@ public:
     /// No function refers into the frame. Any thread; exact once nothing new begins.
     bool is_idle() const noexcept { return idle_; }
 
-    /// For engine_core::stop: nothing is run on the strand any more; the frame is destroyed here.
+    /// One runs, or is queued, that is no Asio step. Any thread; exact once nothing new begins.
+    bool has_function_out();
+    /// Asks the functions that are out to stop, without the strand. Any thread.
+    void ask_to_stop();
+    /// For the engine's end: nothing is run on the strand any more. The frame is destroyed here; where a function still refers to it,
+    /// an Asio step on the caller's executor, when that has ended and drops its reference to this.
     void take_down();
 
     // group_owner
@@ -61,7 +70,9 @@ private:
         std::string place;
         std::shared_ptr<attempt_data> attempt;
         duration since;  ///< steady
+        bool is_coroutine;
     };
+    void queue(std::function<void(run&)> event, bool first);
     void schedule();
     void run_strand();
     void answered(seq_no last, answer const& a);
@@ -70,7 +81,8 @@ private:
     void commit_or_leave();
     void settle();  ///< after an event: is the run over?
 
-    engine_core& engine_;
+    engine_core& engine_;  ///< not after take_down
+    std::shared_ptr<workers> const workers_;
     run_id id_;
     secret_source secrets_;
     std::mutex guard_;

@@ -36,7 +36,7 @@ engine::engine(store_ptr store, engine_options options)
     core()->attach([e] { e->look_soon(); }, std::move(drive));
 }
 
-engine::~engine() { engine_->stop(std::chrono::milliseconds::max()); }
+engine::~engine() { engine_->end(); }
 
 void engine::add_functions(std::string_view name, workflow_options options, detail::workflow_functions const& functions)
 {
@@ -60,6 +60,8 @@ any_run_handle engine::start(std::string_view workflow, args const& arguments, s
 }
 
 poll_result engine::poll(std::chrono::microseconds budget) { return engine_->poll(budget); }
+executor const& engine::on() const noexcept { return engine_->on(); }
+void engine::stop_then(std::chrono::milliseconds limit, std::function<void(bool)> done) { engine_->stop_then(limit, std::move(done)); }
 bool engine::stop(std::chrono::milliseconds limit) { return engine_->stop(limit); }
 std::vector<std::string> engine::still_running() const { return engine_->still_running(); }
 health_report engine::health() { return engine_->health(); }

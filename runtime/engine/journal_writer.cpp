@@ -34,7 +34,6 @@ void journal_writer::quarantine(error const& why)
     {
         std::lock_guard const lock(guard_);
         trouble_.reset();
-        pending_ = false;
     }
     culprit.who->given_up(why);
 }
@@ -51,6 +50,27 @@ bool journal_writer::halve(time_limit limit)
 
 void journal_writer::start() { thread_ = std::thread([this] { work(); }); }
 
+void journal_writer::start_apart(std::function<void()> beside)
+{
+    beside_ = std::move(beside);
+    start();
+}
+
+void journal_writer::ask()
+{
+    {
+        std::lock_guard const lock(guard_);
+        asked_ = true;
+    }
+    wake_.notify_one();
+}
+
+bool journal_writer::is_busy() const
+{
+    std::lock_guard const lock(guard_);
+    return !queue_.empty() || pending_ || asked_;
+}
+
 void journal_writer::give(std::shared_ptr<group_owner> who, group g)
 {
     bool many = false;
@@ -66,22 +86,13 @@ void journal_writer::wake() { wake_.notify_one(); }
 
 bool journal_writer::commit_here()
 {
-    if (!thread_.joinable()) return false;  // driven by flush
+    if (!thread_.joinable() || beside_) return false;  // driven by flush; or no other thread is to wait for the disk
     std::unique_lock alone(committing_, std::try_to_lock);
     if (!alone || !batch_.empty()) return false;  // a batch that failed is the thread's to try again
-    take_queue();
-    bool const done = !batch_.empty() && commit(short_limit);
+    bool const done = commit_queue(short_limit);
     alone.unlock();
     if (has_work()) wake();
     return done;
-}
-
-void journal_writer::take_queue()
-{
-    std::lock_guard const lock(guard_);
-    std::move(queue_.begin(), queue_.end(), std::back_inserter(batch_));
-    queue_.clear();
-    pending_ = !batch_.empty();
 }
 
 bool journal_writer::has_work() const
@@ -112,8 +123,21 @@ void journal_writer::report(error const& e)
 bool journal_writer::flush(time_limit limit)
 {
     std::lock_guard const alone(committing_);
-    take_queue();
-    return !batch_.empty() && commit(limit);
+    return commit_queue(limit);
+}
+
+bool journal_writer::commit_queue(time_limit limit)
+{
+    {
+        std::lock_guard const lock(guard_);
+        std::move(queue_.begin(), queue_.end(), std::back_inserter(batch_));
+        queue_.clear();
+        pending_ = !batch_.empty();
+    }
+    bool const done = !batch_.empty() && commit(limit);
+    std::lock_guard const lock(guard_);
+    pending_ = !batch_.empty();  // only now: who sees that nothing is pending has been told of all that was
+    return done;
 }
 
 bool journal_writer::commit(time_limit limit)
@@ -139,7 +163,6 @@ bool journal_writer::commit(time_limit limit)
     {
         std::lock_guard const lock(guard_);
         trouble_.reset();
-        pending_ = false;
     }
     auto batch = std::exchange(batch_, {});
     for (std::size_t i = 0; i < batch.size(); ++i)
@@ -147,21 +170,39 @@ bool journal_writer::commit(time_limit limit)
     return true;
 }
 
+void journal_writer::call_beside(std::unique_lock<std::mutex>& lock)
+{
+    lock.unlock();
+    beside_();
+    lock.lock();
+    asked_ = false;
+}
+
+bool journal_writer::pause(std::unique_lock<std::mutex>& lock)
+{
+    auto const until = std::chrono::steady_clock::now() + pause_after(failures_);
+    while (wake_.wait_until(lock, until, [this] { return ending_ || asked_; })) {
+        if (ending_) return false;
+        call_beside(lock);
+    }
+    return true;
+}
+
 void journal_writer::work()
 {
     std::unique_lock lock(guard_);
     for (;;) {
-        wake_.wait(lock, [this] { return ending_ || !queue_.empty() || pending_; });
+        wake_.wait(lock, [this] { return ending_ || !queue_.empty() || pending_ || asked_; });
         bool const last = ending_;
+        if (asked_ && !last) call_beside(lock);
         lock.unlock();
         while (!flush(commit_limit) && has_work()) {
             lock.lock();
-            if (wake_.wait_for(lock, pause_after(failures_), [this] { return ending_; })) {
-                lock.unlock();
-                flush(commit_limit);  // once more, then it is left as after a crash
-                return;
-            }
+            bool const again = pause(lock);
             lock.unlock();
+            if (again) continue;
+            flush(commit_limit);  // once more, then it is left as after a crash
+            return;
         }
         if (last) return;
         lock.lock();

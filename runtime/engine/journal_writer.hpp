@@ -26,13 +26,20 @@ protected:
     ~group_owner() = default;
 };
 
-/// One a engine. With a thread of its own, or driven by `flush`.
+/// One an engine. With a thread of its own, or driven by `flush`.
 class journal_writer {
 public:
     journal_writer(store& s, std::function<void(log_level, std::string const&)> log) : store_(s), log_(std::move(log)) {}
     ~journal_writer() { join(); }
 
+    /// Makes the thread. Whoever waits for a commit may make it (`commit_here`).
     void start();
+    /// Makes the thread that does all that may wait for the store: nobody else commits, and between commits it calls `beside`, once
+    /// for each `ask`.
+    void start_apart(std::function<void()> beside);
+    void ask();
+    /// Something is to be committed, or `beside` is asked for and has not returned: more may come of it.
+    bool is_busy() const;
     /// Any thread; never blocks on the store. The thread is woken by `wake`, or when much has gathered.
     void give(std::shared_ptr<group_owner> who, group g);
     void wake();
@@ -54,7 +61,9 @@ private:
         group g;
     };
     void work();
-    void take_queue();  ///< committing_ is held
+    bool pause(std::unique_lock<std::mutex>& lock);  ///< after a failure; false: it is to end
+    void call_beside(std::unique_lock<std::mutex>& lock);
+    bool commit_queue(time_limit limit);  ///< committing_ is held
     bool commit(time_limit limit);  ///< the batch; false: to be tried again
     bool halve(time_limit limit);  ///< until the culprit stands alone (P9)
     void quarantine(error const& why);
@@ -70,7 +79,8 @@ private:
     std::optional<error> trouble_;
     std::atomic<int> failures_{0};
     bool pending_ = false;  ///< the batch is not empty; under guard_, for those who do not commit
-    bool ending_ = false;
+    bool asked_ = false, ending_ = false;
+    std::function<void()> beside_;
     std::thread thread_;
 };
 

@@ -11,6 +11,7 @@ void pool::run(task t)
     auto const before = std::exchange(here_, here{this, nullptr});
     while (t) {
         t();
+        t = nullptr;  // what ends with it may post too
         t = std::exchange(here_.next, nullptr);
     }
     here_ = before;
@@ -21,6 +22,12 @@ void pool::start()
     std::lock_guard const lock(guard_);
     started_ = true;
     for (int i = 0; i < width_; ++i) threads_.emplace_back([this] { work(); });
+}
+
+void pool::start_when_needed()
+{
+    std::lock_guard const lock(guard_);
+    started_ = true;
 }
 
 void pool::grow()

@@ -21,6 +21,8 @@ public:
     ~pool() { join(); }
 
     void start();
+    /// As `start`, but a thread is made only when there is a task for it.
+    void start_when_needed();
     /// From inside a task of this pool, the first task posted runs on the same thread right after it: no hand-over.
     void post(task t);
     /// Runs one queued task here; false: there was none.

@@ -36,18 +36,44 @@ void engine_core::serve()
     }
 }
 
+void engine_core::tick_soon()
+{
+    if (!tick_posted_.exchange(true)) threads->run([this] { tick(); });
+}
+
+void engine_core::tick()
+{
+    tick_posted_ = false;
+    if (threads->is_closed()) return;  // left over: the engine ends on another thread
+    std::unique_lock alone(ticking_, std::try_to_lock);
+    if (!alone) return;  // whoever ticks now sets the next one, after it has left
+    if (stopping_) {
+        stop_on();
+        if (stopped_) return;
+    } else {
+        bool look = false;
+        {
+            std::lock_guard const lock(sleep_guard_);
+            look = std::exchange(look_, false);
+        }
+        clocks.run_due();
+        if (commits_apart()) ask_for_look(look);
+        else look_around(look);
+    }
+    if (!commits_apart() && journal.has_work()) commit_soon();  // what the store would not take
+    alone.unlock();
+    threads->ring_after(std::min<duration>(clocks.until_next(), look_every));
+}
+
 void engine_core::look_around(bool everything)
 {
+    tidy();
+    look_into_store(everything);
+}
+
+void engine_core::tidy()
+{
     if (stopping_) return;
-    std::lock_guard const alone(serving_);
-    auto const change = store->change_counter();
-    if (!change) return trouble("reading the store", change.error());
-    bool const again = std::exchange(look_again_, false);
-    bool const news = std::exchange(seen_change_, *change) != *change;
-    bool const changed = everything || again || news;
-    auto const now = std::chrono::steady_clock::now();
-    bool const due = store_due_ <= clock().now();
-    bool const round = now - last_claim_ >= claim_every;
     std::vector<std::shared_ptr<driver>> gone;
     {
         std::lock_guard const lock(guard_);
@@ -55,8 +81,39 @@ void engine_core::look_around(bool everything)
     }
     for (auto const& d : gone) d->take_down();
     evict_waiting();
+}
+
+bool engine_core::ask_for_look(bool everything)
+{
+    tidy();
+    if (!everything) {
+        std::unique_lock const alone(serving_, std::try_to_lock);
+        if (!alone) return true;  // it looks now
+        auto const change = store->change_counter();
+        bool const round = std::chrono::steady_clock::now() - last_claim_ >= claim_every;
+        if (change && *change == seen_change_ && !look_again_ && until_store_due() > duration::zero() && !round && !has_claims_to_make())
+            return false;
+    } else {
+        look_at_all_ = true;
+    }
+    journal.ask();
+    return true;
+}
+
+void engine_core::look_into_store(bool everything)
+{
+    std::lock_guard const alone(serving_);
+    if (stopping_) return;
+    auto const change = store->change_counter();
+    if (!change) return trouble("reading the store", change.error());
+    bool const again = std::exchange(look_again_, false);
+    bool const news = std::exchange(seen_change_, *change) != *change;
+    bool const changed = everything || again || news;
+    auto const now = std::chrono::steady_clock::now();
+    bool const due = until_store_due() == duration::zero();
+    bool const round = now - last_claim_ >= claim_every;
     if (!changed && !due && !round) {
-        if (backlog_ && room_for_runs() > 0) claim_runs();
+        if (has_claims_to_make()) claim_runs();
         return;
     }
 
@@ -69,6 +126,7 @@ void engine_core::look_around(bool everything)
     auto const text = store->warning();
     if (!std::exchange(told_warning_, !text.empty()) && told_warning_) log(log_level::warning, text);
     retry_held();
+    resume_retried();
     claim_runs();
 }
 
@@ -263,19 +321,39 @@ void engine_core::retry_held()
             auto const reason = parse_wait_reason(row.reason);
             if (row.version != w.version || reason.id == "corrupt") continue;
             auto loaded = store->load(row.id);
-            if (!loaded || !*loaded ||
-                !worth_retrying(**std::move(loaded), *known.functions, known.settings, *store, clock(), reason.detail))
+            if (!loaded || !*loaded) continue;
+            auto const tried = [this, known, id = row.id, so_far = reason.detail, loaded = **std::move(loaded)] {
+                if (!worth_retrying(loaded, *known.functions, known.settings, *store, clock(), so_far)) return;
+                request again;
+                again.id = request_id{shared_->new_uuid4()};
+                again.run = id;
+                again.kind = request_kind::resume;
+                again.by = shared_->by;
+                again.why = "the code at hand replays it";
+                again.at = clock().now();
+                std::lock_guard const lock(guard_);
+                to_resume_.push_back(std::move(again));
+            };
+            if (!commits_apart()) {
+                tried();
                 continue;
-            request again;
-            again.id = request_id{shared_->new_uuid4()};
-            again.run = row.id;
-            again.kind = request_kind::resume;
-            again.by = shared_->by;
-            again.why = "the code at hand replays it";
-            again.at = clock().now();
-            ignore(store->ask(again), "it stays held: somebody will resume it, or the next start");
+            }
+            threads->run([this, tried] {  // bodies run where bodies do
+                tried();
+                look_soon();
+            });
         }
     }
+}
+
+void engine_core::resume_retried()
+{
+    std::vector<request> all;
+    {
+        std::lock_guard const lock(guard_);
+        all.swap(to_resume_);
+    }
+    for (auto const& r : all) ignore(store->ask(r), "it stays held: somebody will resume it, or the next start");
 }
 
 }  // namespace flow::detail
