@@ -35,6 +35,7 @@ public:
     void fill_random(std::span<std::uint8_t>) override {}
     void write(group) override {}
     void call_out(detail::call_order) override {}
+    std::shared_ptr<void> join_line(detail::ticket, limit const&) override { return nullptr; }
     void arm_at(detail::ticket, time_point) override {}
     void arm_in(detail::ticket, duration) override {}
     void disarm(detail::ticket) override {}

@@ -12,6 +12,7 @@
 #include "flow/detail/call.hpp"
 #include "flow/error.hpp"
 #include "flow/ids.hpp"
+#include "flow/limit.hpp"
 #include "flow/rows.hpp"
 #include "flow/time.hpp"
 #include "src/secrets_here.hpp"
@@ -47,6 +48,7 @@ struct call_order {
     std::shared_ptr<call> what;
     std::shared_ptr<attempt_data> attempt;
     std::string place;  ///< for people
+    std::shared_ptr<void> held;  ///< its place under a limit, until the function has returned
 };
 
 /// Commands of one run. Called on the run's strand; everything returns at once. What comes back is an event: a member of
@@ -61,6 +63,10 @@ public:
 
     /// Calls a function where blocking is allowed. Comes back as run::returned.
     virtual void call_out(call_order order) = 0;
+
+    /// Joins the line of a limit: comes back as run::due when the place is there. The place, or the wait for it, ends with what is
+    /// returned.
+    virtual std::shared_ptr<void> join_line(ticket t, limit const& l) = 0;
 
     /// Comes back as run::due, once, unless disarmed. One timer a ticket.
     virtual void arm_at(ticket t, time_point wall) = 0;

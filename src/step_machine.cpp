@@ -99,10 +99,18 @@ time_span step_machine::limit() const noexcept
     return op_.options().timeout.is_zero() ? run_.settings().step_timeout : op_.options().timeout;
 }
 
+void step_machine::stand_in_line()
+{
+    doing_ = doing::in_line;
+    line_ = run_.second_ticket(*this);
+    held_ = run_.hosted_by().join_line(line_, op_.options().limit);
+}
+
 void step_machine::attempt_next()
 {
-    ++attempt_;
     bool const own = role_ == role::own;
+    if (own && op_.options().limit && !held_) return stand_in_line();
+    ++attempt_;
     if (own) record_.attempts_begun = attempt_;
     if (own && cls_ == effect::non_replayable) {
         record_.threw_in_doubt = false;
@@ -168,12 +176,13 @@ void step_machine::call_now()
     run_.hosted_by().arm_in(announce_, run_.settings().announce_after);
     call_ticket_ = run_.second_ticket(*this);
     run_.call_started(call_ticket_, call_->detached);
-    run_.hosted_by().call_out({call_ticket_, call_, data_, where().place});
+    run_.hosted_by().call_out({call_ticket_, call_, data_, where().place, std::move(held_)});
 }
 
 void step_machine::disarm()
 {
-    for (auto* t : {&timeout_, &announce_, &pause_, &call_ticket_}) run_.drop_ticket(std::exchange(*t, ticket::none));
+    held_.reset();
+    for (auto* t : {&timeout_, &announce_, &pause_, &call_ticket_, &line_}) run_.drop_ticket(std::exchange(*t, ticket::none));
 }
 
 void step_machine::due(ticket t)
@@ -181,6 +190,9 @@ void step_machine::due(ticket t)
     if (t == pause_) {
         run_.drop_ticket(std::exchange(pause_, ticket::none));
         attempt_next();
+    } else if (t == line_) {
+        run_.drop_ticket(std::exchange(line_, ticket::none));
+        if (doing_ == doing::in_line && !stopped_) attempt_next();
     } else if (t == announce_) {
         run_.drop_ticket(std::exchange(announce_, ticket::none));
         if (doing_ != doing::calling) return;
@@ -241,7 +253,8 @@ void step_machine::took(call_result r)
         return;
     }
     // Asked to stop because the engine goes: it is called again by the next one, unless it cannot be known whether it happened.
-    if (stopped_ && r.end == call_end::threw && (role_ != role::own || cls_ != effect::non_replayable)) return;
+    bool const gave_no_value = r.end == call_end::threw || r.end == call_end::not_started;
+    if (stopped_ && gave_no_value && (role_ != role::own || cls_ != effect::non_replayable)) return;
     if (role_ != role::own) {
         switch (r.end) {
         case call_end::value: return sub_step_done("done", &r);
@@ -261,6 +274,7 @@ void step_machine::took(call_result r)
         return settle_failure(std::move(e));
     }
     default:
+        if (r.end == call_end::not_started) doing_ = doing::nothing;  // no doubt about it
         if (cancel_wanted_ && (cls_ != effect::non_replayable || r.end == call_end::not_started)) return give_up();
         return failed(r, errc::step_failed);
     }

@@ -35,6 +35,7 @@ public:
 private:
     enum class doing : std::uint8_t {
         nothing,
+        in_line,    ///< waits for a place under its limit; nothing of the attempt has begun
         barrier,    ///< waits until all that came before is durable
         calling,    ///< the function runs
         timed_out,  ///< it runs, and its time is over: the decision is made, the body waits for it to let go
@@ -46,6 +47,7 @@ private:
 
     // Attempts.
     void attempt_next();
+    void stand_in_line();
     void call_now();
     void make_attempt_data();
     void took(call_result r);
@@ -95,7 +97,9 @@ private:
     std::shared_ptr<call> own_call_;  ///< kept for the next attempt
     std::shared_ptr<call> call_;      ///< out now
     std::shared_ptr<attempt_data> data_;
-    ticket call_ticket_ = ticket::none, timeout_ = ticket::none, announce_ = ticket::none, pause_ = ticket::none;
+    ticket call_ticket_ = ticket::none, timeout_ = ticket::none, announce_ = ticket::none, pause_ = ticket::none,
+           line_ = ticket::none;
+    std::shared_ptr<void> held_;      ///< a place under the limit, or in its line
     std::function<void()> when_let_go_;
     std::optional<intervention_payload> asked_;
     time_point asked_since_{};

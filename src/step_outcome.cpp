@@ -55,6 +55,7 @@ std::optional<waitpoint_id> step_machine::withdrawable() const
 void step_machine::stop()
 {
     stopped_ = true;
+    if (doing_ == doing::in_line) held_.reset();  // others need not wait for this engine's end
     if (data_) data_->stop.request_stop();
 }
 

@@ -13,6 +13,7 @@
 #include "flow/detail/operation.hpp"
 #include "flow/detail/scope.hpp"
 #include "flow/journal.hpp"
+#include "flow/limit.hpp"
 #include "flow/retry.hpp"
 
 #pragma GCC visibility push(default)
@@ -40,6 +41,8 @@ struct step_options {
     bool inline_ = false;
     /// For people; a literal.
     char const* description = nullptr;
+    /// How many of a kind run at once, over all runs. With one, `inline_` counts for nothing.
+    flow::limit limit{};
 };
 static_assert(std::is_trivially_copyable_v<step_options> && sizeof(step_options) <= 80);
 
@@ -98,7 +101,10 @@ public:
     effect cls() const noexcept { return cls_; }
 
 protected:
-    step_base(name n, effect cls, step_options o) : name_(std::move(n)), options_(o), cls_(cls) {}
+    step_base(name n, effect cls, step_options o) : name_(std::move(n)), options_(o), cls_(cls)
+    {
+        if (options_.limit) options_.inline_ = false;  // it may have to wait
+    }
 
 private:
     step_machine& go_live_as(scope& s, completion& c, position at, step_record record, effect cls);

@@ -5,6 +5,7 @@
 
 #include "runtime/engine/async.hpp"
 #include "runtime/engine/core.hpp"
+#include "runtime/engine/lines.hpp"
 #include "runtime/engine/workers.hpp"
 #include "src/secrets_here.hpp"
 
@@ -255,6 +256,13 @@ void driver::call_out(call_order order)
             else r = never_called();
         }
         back(std::move(r));
+    });
+}
+
+std::shared_ptr<void> driver::join_line(ticket t, limit const& l)
+{
+    return lines::of_process().join(l, [self = weak_from_this(), t] {
+        if (auto d = self.lock()) d->post([t](run& x) { x.due(t); });
     });
 }
 

@@ -56,6 +56,7 @@ public:
     void fill_random(std::span<std::uint8_t> bytes) override;
     void write(group g) override;
     void call_out(call_order order) override;
+    std::shared_ptr<void> join_line(ticket t, limit const& l) override;
     void arm_at(ticket t, time_point wall) override;
     void arm_in(ticket t, duration steady) override;
     void disarm(ticket t) override;

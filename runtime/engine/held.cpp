@@ -15,6 +15,7 @@ public:
     void fill_random(std::span<std::uint8_t>) override {}
     void write(group) override {}
     void call_out(call_order) override {}
+    std::shared_ptr<void> join_line(ticket, limit const&) override { return nullptr; }
     void arm_at(ticket, time_point) override {}
     void arm_in(ticket, duration) override {}
     void disarm(ticket) override {}

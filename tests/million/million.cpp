@@ -63,6 +63,7 @@ public:
     }
     void write(flow::group g) override { groups_.push_back(std::move(g)); }
     void call_out(flow::detail::call_order) override {}
+    std::shared_ptr<void> join_line(flow::detail::ticket, flow::limit const&) override { return nullptr; }
     void arm_at(flow::detail::ticket, flow::time_point) override {}
     void arm_in(flow::detail::ticket, flow::duration) override {}
     void disarm(flow::detail::ticket) override {}
