@@ -64,6 +64,7 @@ row replayable_latency();
 row replay_memory();
 row replay_sqlite();
 row suspend_resume();
+row frame_slow_sync();
 row header_compile();
 
 }  // namespace flow::bench

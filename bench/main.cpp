@@ -16,7 +16,7 @@ int main(int argc, char** argv)
     };
     std::vector<entry> const all = {{"step-latency", step_latency},   {"replayable-latency", replayable_latency},
                                     {"replay-memory", replay_memory}, {"replay-sqlite", replay_sqlite},
-                                    {"suspend-resume", suspend_resume},
+                                    {"suspend-resume", suspend_resume}, {"frame-slow-sync", frame_slow_sync},
                                     {"header-compile", header_compile}};
     std::string const file = argc > 1 ? argv[1] : "bench.json";
     std::vector<std::string> const wanted(argv + std::min(argc, 2), argv + argc);
