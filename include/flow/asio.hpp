@@ -29,8 +29,8 @@ namespace flow {
 /// - on one thread of the engine's own: commits, and looking for what came from outside. On others, made when needed: plain step
 ///   functions, `most_threads` at most;
 /// - with `threads = 0` all of these on the executor too, and no thread is made. `io_thread = true` then brings the first back.
-/// No handler of yours is ever called inside the engine's own, and nothing of it blocks the executor, but for what `threads = 0` puts
-/// there.
+/// Nothing of the engine's own blocks the executor, but for what `threads = 0` puts there and for bodies that read from the store where
+/// they replay. Who waits for a run (`result`, `wait`) does block: not on the executor's only thread.
 ///
 /// The context must outlive the engine. An engine that has not been stopped is outstanding work: `io_context::run()` does not return.
 ///

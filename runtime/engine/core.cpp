@@ -58,7 +58,7 @@ engine_core::engine_core(std::shared_ptr<client_core> shared, engine_options opt
         sleep_.notify_one();
     });
     if (drive_ != driven::by_poll) threads->start([this] { tick(); });
-    if (commits_apart()) journal.start_apart([this] { look_into_store(look_at_all_.exchange(false)); });
+    if (commits_apart()) journal.start_apart([this] { look_when_asked(); });
     if (drive_ == driven::by_executor) tick_soon();
     if (drive_ == driven::by_threads) {
         journal.start();

@@ -83,7 +83,9 @@ private:
     void serve();              ///< the service thread
     void look_around(bool everything);
     void tidy();               ///< what needs no store: frames that are over, runs that have waited long enough
-    bool ask_for_look(bool everything);  ///< of the thread that commits, where there is reason to; false: there is none
+    /// Of the thread that commits: it may have to wait for an answer. False: it has looked just now, and `everything` is not asked for.
+    bool ask_for_look(bool everything);
+    void look_when_asked();
     void look_into_store(bool everything);
     void tick();               ///< on the caller's executor, at least once in look_every
     void tick_soon();
@@ -151,7 +153,9 @@ private:
     std::mutex sleep_guard_;
     std::condition_variable sleep_;
     bool look_ = true, ended_ = false;
-    std::atomic<bool> look_at_all_{false};   ///< for the next look into the store by the thread that commits
+    std::atomic<bool> look_at_all_{false};   ///< for the next look by the thread that commits
+    std::atomic<std::chrono::steady_clock::time_point> looked_at_{};  ///< by it
+    std::atomic<std::uint64_t> looked_behind_{0};  ///< the commits that look could see
     std::atomic<bool> commit_posted_{false}, tick_posted_{false};
     std::mutex ticking_;                     ///< one thread of the executor ticks at a time
     std::atomic<bool> stopping_{false}, stopped_{false};

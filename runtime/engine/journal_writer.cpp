@@ -160,6 +160,7 @@ bool journal_writer::commit(time_limit limit)
         return false;
     }
     failures_ = 0;
+    ++commits_;
     {
         std::lock_guard const lock(guard_);
         trouble_.reset();

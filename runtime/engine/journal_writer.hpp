@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -40,6 +41,8 @@ public:
     void ask();
     /// Something is to be committed, or `beside` is asked for and has not returned: more may come of it.
     bool is_busy() const;
+    /// So far.
+    std::uint64_t commits() const noexcept { return commits_; }
     /// Any thread; never blocks on the store. The thread is woken by `wake`, or when much has gathered.
     void give(std::shared_ptr<group_owner> who, group g);
     void wake();
@@ -78,6 +81,7 @@ private:
     std::vector<item> batch_;  ///< being committed, or to be committed again; under committing_
     std::optional<error> trouble_;
     std::atomic<int> failures_{0};
+    std::atomic<std::uint64_t> commits_{0};
     bool pending_ = false;  ///< the batch is not empty; under guard_, for those who do not commit
     bool asked_ = false, ending_ = false;
     std::function<void()> beside_;

@@ -86,18 +86,20 @@ void engine_core::tidy()
 bool engine_core::ask_for_look(bool everything)
 {
     tidy();
-    if (!everything) {
-        std::unique_lock const alone(serving_, std::try_to_lock);
-        if (!alone) return true;  // it looks now
-        auto const change = store->change_counter();
-        bool const round = std::chrono::steady_clock::now() - last_claim_ >= claim_every;
-        if (change && *change == seen_change_ && !look_again_ && until_store_due() > duration::zero() && !round && !has_claims_to_make())
-            return false;
-    } else {
-        look_at_all_ = true;
-    }
+    // What we have committed ourselves may have changed what is due.
+    bool const fresh = looked_behind_ == journal.commits() && std::chrono::steady_clock::now() - looked_at_.load() < look_every;
+    if (!everything && fresh && until_store_due() > duration::zero()) return false;
+    if (everything) look_at_all_ = true;
     journal.ask();
     return true;
+}
+
+void engine_core::look_when_asked()
+{
+    auto const behind = journal.commits();
+    look_into_store(look_at_all_.exchange(false));
+    looked_behind_ = behind;
+    looked_at_ = std::chrono::steady_clock::now();
 }
 
 void engine_core::look_into_store(bool everything)
