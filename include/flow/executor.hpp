@@ -4,6 +4,8 @@
 #include <memory>
 #include <utility>
 
+#pragma GCC visibility push(default)
+
 namespace flow {
 
 namespace detail {
@@ -27,3 +29,5 @@ private:
 };
 
 }  // namespace flow
+
+#pragma GCC visibility pop

@@ -5,6 +5,8 @@
 
 #include "flow/error.hpp"
 
+#pragma GCC visibility push(default)
+
 namespace flow {
 
 /// An option of a step: `{.limit = flow::limit{"model", 4}}`. At most so many functions of steps that name it run at once, over all
@@ -41,3 +43,5 @@ private:
 static_assert(std::is_trivially_copyable_v<limit>);
 
 }  // namespace flow
+
+#pragma GCC visibility pop

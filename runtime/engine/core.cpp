@@ -19,11 +19,6 @@ int width_of(engine_options const& o)
     return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
-// On the caller's executor without a thread of ours: a store that is busy longer must not hold the executor up.
-constexpr time_limit commit_limit_here{20};
-// When to poll again while the thread that commits is at it: about a commit on a fast disk.
-constexpr std::chrono::milliseconds ask_again{1};
-
 std::string owner_name(std::string const& by)
 {
     char host[256] = {};
@@ -143,17 +138,6 @@ void engine_core::something_ended()
     if (drive_ == driven::by_executor && stopping_) tick_soon();
 }
 
-void engine_core::commit_soon()
-{
-    if (drive_ != driven::by_executor || commits_apart()) return journal.wake();
-    if (commit_posted_.exchange(true)) return;
-    threads->run([this] {
-        commit_posted_ = false;
-        // Behind the strands that are queued now, so that what they write is one commit. A store that is busy is tried again by a tick.
-        journal.flush(commit_limit_here);
-    });
-}
-
 void engine_core::look_soon()
 {
     {
@@ -250,60 +234,6 @@ std::vector<std::string> engine_core::still_running() const
     for (auto const& d : all_drivers())
         for (auto& place : d->functions_out()) all.push_back(std::move(place));
     return all;
-}
-
-// ---- driven by the caller ------------------------------------------------------------------------------------------------------
-
-poll_result engine_core::poll(std::chrono::microseconds budget)
-{
-    if (!is_polled()) throw error(errc::usage, "poll is for engines made with {.threads = 0} and without an executor");
-    std::lock_guard const alone(polling_);
-    auto const end = std::chrono::steady_clock::now() + budget;
-    auto const left = [end] { return end - std::chrono::steady_clock::now(); };
-    poll_result result;
-    bool busy = false;  // the thread that commits: what comes of it is not known yet
-    for (;;) {
-        busy = commits_apart() && journal.is_busy();
-        bool did = clocks.run_due() > 0;
-        bool look = false;
-        {
-            std::lock_guard const lock(sleep_guard_);
-            look = std::exchange(look_, false);
-        }
-        if (commits_apart()) {
-            busy = ask_for_look(look) || busy;
-        } else {
-            look_around(look);
-            did = did || look;
-        }
-        while (threads->run_one()) {
-            did = true;
-            if (left() <= left().zero()) break;
-        }
-        if (coroutines_) did = coroutines_->poll() || did;
-        if (!commits_apart() && journal.has_work()) {
-            auto const patience = std::chrono::duration_cast<time_limit>(std::max(left(), left().zero()));
-            did = journal.flush(patience) || did;
-        }
-        if (!did) break;
-        if (left() <= left().zero()) {
-            bool const to_commit = commits_apart() ? journal.is_busy() : journal.has_work();
-            result.work_left = threads->has_work() || (to_commit && !commits_apart()) || clocks.until_next() == duration::zero();
-            if (result.work_left) return result;
-            busy = busy || to_commit;
-            break;
-        }
-    }
-    result.next_due = std::min({clocks.until_next(), until_next_eviction(), until_store_due()});
-    if (busy) result.next_due = std::min<duration>(result.next_due, ask_again);
-    if (!commits_apart() && journal.has_work()) result.next_due = std::min<duration>(result.next_due, std::chrono::milliseconds{10});
-    return result;
-}
-
-duration engine_core::until_store_due() const
-{
-    auto const due = store_due_.load();
-    return due == never ? duration::max() : std::max(duration::zero(), due - clock().now());
 }
 
 health_report engine_core::health()

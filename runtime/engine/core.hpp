@@ -26,6 +26,9 @@ namespace flow::detail {
 
 class async_executor;
 
+// What another process wrote is seen within one of these; asking costs microseconds. Bound to keep: 50 ms.
+inline constexpr std::chrono::milliseconds look_every{10};
+
 class engine_core {
 public:
     engine_core(std::shared_ptr<client_core> shared, engine_options options);

@@ -12,8 +12,6 @@ namespace flow::detail {
 
 namespace {
 
-// What another process wrote is seen within one of these; asking costs microseconds. Bound to keep: 50 ms.
-constexpr std::chrono::milliseconds look_every{10};
 // Dead owners are looked for this often while there are others (P57).
 constexpr std::chrono::milliseconds claim_every{250};
 constexpr std::size_t chunk = 100;
@@ -36,35 +34,6 @@ void engine_core::serve()
     }
 }
 
-void engine_core::tick_soon()
-{
-    if (!tick_posted_.exchange(true)) threads->run([this] { tick(); });
-}
-
-void engine_core::tick()
-{
-    tick_posted_ = false;
-    if (threads->is_closed()) return;  // left over: the engine ends on another thread
-    std::unique_lock alone(ticking_, std::try_to_lock);
-    if (!alone) return;  // whoever ticks now sets the next one, after it has left
-    if (stopping_) {
-        stop_on();
-        if (stopped_) return;
-    } else {
-        bool look = false;
-        {
-            std::lock_guard const lock(sleep_guard_);
-            look = std::exchange(look_, false);
-        }
-        clocks.run_due();
-        if (commits_apart()) ask_for_look(look);
-        else look_around(look);
-    }
-    if (!commits_apart() && journal.has_work()) commit_soon();  // what the store would not take
-    alone.unlock();
-    threads->ring_after(std::min<duration>(clocks.until_next(), look_every));
-}
-
 void engine_core::look_around(bool everything)
 {
     tidy();
@@ -83,25 +52,6 @@ void engine_core::tidy()
     evict_waiting();
 }
 
-bool engine_core::ask_for_look(bool everything)
-{
-    tidy();
-    // What we have committed ourselves may have changed what is due.
-    bool const fresh = looked_behind_ == journal.commits() && std::chrono::steady_clock::now() - looked_at_.load() < look_every;
-    if (!everything && fresh && until_store_due() > duration::zero()) return false;
-    if (everything) look_at_all_ = true;
-    journal.ask();
-    return true;
-}
-
-void engine_core::look_when_asked()
-{
-    auto const behind = journal.commits();
-    look_into_store(look_at_all_.exchange(false));
-    looked_behind_ = behind;
-    looked_at_ = std::chrono::steady_clock::now();
-}
-
 void engine_core::look_into_store(bool everything)
 {
     std::lock_guard const alone(serving_);
@@ -115,7 +65,7 @@ void engine_core::look_into_store(bool everything)
     bool const due = until_store_due() == duration::zero();
     bool const round = now - last_claim_ >= claim_every;
     if (!changed && !due && !round) {
-        if (has_claims_to_make()) claim_runs();
+        if (backlog_ && room_for_runs() > 0) claim_runs();
         return;
     }
 
