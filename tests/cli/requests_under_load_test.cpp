@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <set>
 
+#include <catch2/catch.hpp>
+
 #include "calls.hpp"
 #include "flow/flow.hpp"
 #include "flow/store_reader.hpp"
