@@ -3,6 +3,7 @@
 
 #include "flow/checkpoint.hpp"
 #include "src/pending.hpp"
+#include "src/version_policy.hpp"
 
 namespace flow::detail {
 
@@ -14,8 +15,10 @@ void run::begin_segment()
     segment_ = first ? first->segment : 0;
     segment_start_.reset();
     if (first) segment_start_ = *first;
-    for (auto const& e : history_.all())
+    for (auto const& e : history_.all()) {
         if (e.kind == entry_kind::patch) patches_[e.name] = e.payload == "true";
+        if (e.kind == entry_kind::void_ && e.name == by_version_policy) patches_.clear();  // other code began anew
+    }
 }
 
 std::optional<std::string_view> run::segment_state(encoding& how)

@@ -60,6 +60,9 @@ struct engine_options {
     std::size_t most_waiting = 10'000;
     /// Runs held at once at most that do not wait; the others stay in the queue. Bounds the memory a backlog takes. At least 1.
     std::size_t most_running = 4'000;
+    /// For how long no living engine may have the version of a run before it is judged (P47): it begins anew with the newest version here if
+    /// nothing but replayable steps has begun, else it is held.
+    duration version_patience = std::chrono::seconds{30};
     /// A step still running after this long gets an entry, so that `flow show` can tell.
     duration announce_after = std::chrono::seconds{1};
     /// Attempt time limit of steps that give none. Zero: none.

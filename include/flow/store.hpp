@@ -41,6 +41,9 @@ public:
 
     /// Makes an owner that is alive from before its first claim on (P46). Errors: as for any write, below.
     virtual outcome<owner_id> add_owner(owner_info const& who) = 0;
+    /// What this owner executes, in place of what it said before: others look whether a run's version is anywhere (P47). Errors: as for
+    /// any write.
+    virtual outcome<void> announce(owner_id owner, std::span<workflow_version const> all) = 0;
     /// Says good-bye. Runs it still holds are taken over by the next claim.
     virtual void retire_owner(owner_id owner) noexcept = 0;
 

@@ -43,6 +43,7 @@ struct owner_row {
     std::int64_t pid = 0;
     time_point started_at{};
     bool alive = false;
+    std::vector<workflow_version> workflows{};  ///< what it executes (store::announce)
 };
 
 struct request_row {
@@ -64,6 +65,8 @@ public:
     virtual outcome<std::vector<waitpoint_row>> waitpoints(waitpoint_filter const& which) = 0;
     virtual outcome<std::vector<request_row>> requests(run_id run) = 0;
     virtual outcome<std::vector<owner_row>> owners() = 0;
+    /// Of runs that stand in the queue, each pair once.
+    virtual outcome<std::vector<workflow_version>> versions_in_queue() = 0;
 };
 
 }  // namespace flow

@@ -83,6 +83,7 @@ void engine_core::add(std::string_view name, workflow_options o, workflow_functi
                                          " is registered already");
         by_function_.insert_or_assign(&f, key);
         held_to_retry_.insert(key);
+        to_announce_ = true;
     }
     look_soon();
 }
@@ -208,15 +209,7 @@ void engine_core::quarantine(run_id id, error const& why)
     auto const text = "what it went on with cannot be stored: " + std::string(why.what());
     auto const loaded = store->load(id);
     auto p = loaded && *loaded ? plan_quarantine((*loaded)->row, text, clock().now()) : std::nullopt;
-    bool held = false;
-    if (p && (*loaded)->row.owner == owner_) {
-        auto const& row = (*loaded)->row;
-        auto const last = (*loaded)->entries.back().seq;
-        number(*p, id, last, row.epoch);
-        group const g{id, row.num, row.epoch, last, std::move(p->entries), {}, std::move(p->change)};
-        auto const answers = store->apply({&g, 1}, time_limit{5000});
-        held = answers && answers->front().kind == answer_kind::applied;
-    }
+    bool const held = p && (*loaded)->row.owner == owner_ && write_for_run(**loaded, *std::move(p));
     log(log_level::error, "run " + to_string(id) + (held ? " is held: " : " is given up until the next start: ") + text);
 }
 

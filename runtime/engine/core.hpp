@@ -20,6 +20,7 @@
 #include "runtime/engine/journal_writer.hpp"
 #include "runtime/engine/timers.hpp"
 #include "runtime/engine/workers.hpp"
+#include "src/plans.hpp"
 #include "src/run.hpp"
 
 namespace flow::detail {
@@ -75,7 +76,7 @@ public:
 
 private:
     struct known_workflow {
-        workflow_functions const* functions;
+        workflow_functions const* functions = nullptr;
         run_settings settings;
     };
 
@@ -95,6 +96,14 @@ private:
     void deliver_notices();
     void claim_runs();
     std::size_t room_for_runs();
+    void announce();
+    void judge_versions();
+    void judge(workflow_version const& missing, std::uint32_t newest);
+    void judge_run(run_id id, std::uint32_t newest);
+    bool has(workflow_version const& w) const;
+    std::map<std::string, std::uint32_t> newest_versions() const;
+    /// A group of this engine's for a run that it owns and nothing drives.
+    bool write_for_run(loaded_run const& run, plan p);
     void enter_strays();
     void enter(claimed const& c);
     void begin(std::shared_ptr<driver> const& d, workflow_functions const& functions, stored_arguments arguments);
@@ -133,6 +142,7 @@ private:
     std::map<run_id, std::shared_ptr<driver>> drivers_;
     std::vector<std::shared_ptr<driver>> leaving_;  ///< over; destroyed by the service, not on their own strand
     std::set<workflow_version> held_to_retry_;
+    bool to_announce_ = false;  ///< what is registered is not told to the others yet
     std::vector<request> to_resume_;  ///< held runs that the code at hand replays
     std::map<run_id, duration> waiting_since_;  ///< steady; of runs that could leave memory
     std::set<std::pair<duration, run_id>> waiting_longest_;
@@ -149,6 +159,8 @@ private:
     std::atomic<time_point> store_due_ = never;
     std::optional<errc> told_trouble_;
     bool told_warning_ = false;
+    duration next_judgement_{};  ///< steady
+    std::map<workflow_version, duration> missing_since_;  ///< steady; versions in the queue that no living engine has
     bool strays_ = false;  ///< perhaps there are runs that this engine owns and does not drive
     bool backlog_ = false; ///< the last claim left runs in the queue
     bool look_again_ = false;  ///< a call of the last look around failed

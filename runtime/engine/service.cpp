@@ -64,6 +64,7 @@ void engine_core::look_into_store(bool everything)
     auto const now = std::chrono::steady_clock::now();
     bool const due = until_store_due() == duration::zero();
     bool const round = now - last_claim_ >= claim_every;
+    judge_versions();
     if (!changed && !due && !round) {
         if (backlog_ && room_for_runs() > 0) claim_runs();
         return;
@@ -77,6 +78,7 @@ void engine_core::look_into_store(bool everything)
     last_claim_ = now;
     auto const text = store->warning();
     if (!std::exchange(told_warning_, !text.empty()) && told_warning_) log(log_level::warning, text);
+    announce();
     retry_held();
     resume_retried();
     claim_runs();
@@ -183,7 +185,12 @@ void engine_core::enter(claimed const& c)
     known_workflow w;
     {
         std::lock_guard const lock(guard_);
-        w = workflows_.at({c.row.workflow, c.row.version});
+        auto const known = workflows_.find({c.row.workflow, c.row.version});
+        if (known != workflows_.end()) w = known->second;
+    }
+    if (!w.functions) {  // claimed to be judged, and not given back yet
+        if (auto const newest = newest_versions(); newest.count(c.row.workflow) > 0) judge_run(c.row.id, newest.at(c.row.workflow));
+        return;
     }
     auto arguments = load_arguments(**loaded, *store);
     auto const recoveries = recoveries_without_progress((*loaded)->entries);

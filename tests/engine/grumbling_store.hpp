@@ -61,6 +61,7 @@ public:
     outcome<std::vector<waitpoint_row>> waitpoints(waitpoint_filter const& which) override { return wrapped_.waitpoints(which); }
     outcome<std::vector<request_row>> requests(run_id run) override { return wrapped_.requests(run); }
     outcome<std::vector<owner_row>> owners() override { return wrapped_.owners(); }
+    outcome<std::vector<workflow_version>> versions_in_queue() override { return wrapped_.versions_in_queue(); }
 
 private:
     store_reader& wrapped_;

@@ -64,6 +64,10 @@ outcome<std::size_t> fault_store::scan(time_point now, std::size_t limit)
 {
     return write([&] { return wrapped_->scan(now, limit); });
 }
+outcome<void> fault_store::announce(owner_id owner, std::span<workflow_version const> all)
+{
+    return write([&] { return wrapped_->announce(owner, all); });
+}
 outcome<void> fault_store::ping(owner_id owner, time_limit limit)
 {
     return write([&] { return wrapped_->ping(owner, limit); });

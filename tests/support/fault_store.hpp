@@ -41,6 +41,7 @@ public:
     outcome<std::optional<run_row>> run(run_id id) override;
     outcome<std::optional<waitpoint_row>> waitpoint(waitpoint_id id) override;
     outcome<std::vector<journal_entry>> journal(run_id run, seq_no after, std::size_t limit) override;
+    outcome<void> announce(owner_id owner, std::span<workflow_version const> all) override;
     outcome<std::optional<loaded_run>> load(run_id run) override;
     outcome<std::string> load_blob(digest const& hash) override;
     outcome<std::vector<notice>> look(owner_id owner, std::size_t limit) override;

@@ -28,6 +28,7 @@ public:
     outcome<std::vector<waitpoint_row>> waitpoints(waitpoint_filter const& which) override;
     outcome<std::vector<request_row>> requests(run_id run) override;
     outcome<std::vector<owner_row>> owners() override;
+    outcome<std::vector<workflow_version>> versions_in_queue() override;
 
 private:
     shared_tables& t_;
@@ -40,6 +41,7 @@ public:
     std::string name() const override { return "memory"; }
 
     outcome<owner_id> add_owner(owner_info const& who) override;
+    outcome<void> announce(owner_id owner, std::span<workflow_version const> all) override;
     void retire_owner(owner_id owner) noexcept override;
 
     outcome<std::vector<answer>> apply(std::span<group const> groups, time_limit limit) override;

@@ -11,6 +11,17 @@ outcome<owner_id> memory_store::add_owner(owner_info const& who)
     return owner;
 }
 
+outcome<void> memory_store::announce(owner_id owner, std::span<workflow_version const> all)
+{
+    return write("announce", [&](tables& t) {
+        auto const it = t.owners().find(owner);
+        if (it == t.owners().end()) return;
+        auto record = it->second;
+        record.workflows.assign(all.begin(), all.end());
+        t.set_owner(owner, std::move(record));
+    });
+}
+
 void memory_store::retire_owner(owner_id owner) noexcept
 try {
     ignore(write("retire_owner",

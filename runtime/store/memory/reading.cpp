@@ -154,7 +154,16 @@ outcome<std::vector<owner_row>> memory_reader::owners()
     std::scoped_lock guard(t_.mutex);
     std::vector<owner_row> out;
     for (auto const& [id, record] : t_.rows.owners())
-        out.push_back({id, record.info.name, record.info.pid, record.info.started_at, record.alive});
+        out.push_back({id, record.info.name, record.info.pid, record.info.started_at, record.alive, record.workflows});
+    return out;
+}
+
+outcome<std::vector<workflow_version>> memory_reader::versions_in_queue()
+{
+    std::scoped_lock guard(t_.mutex);
+    std::vector<workflow_version> out;
+    for (auto const& [w, runs] : t_.rows.queued())
+        if (!runs.empty()) out.push_back(w);
     return out;
 }
 

@@ -52,6 +52,7 @@ struct request_record {
 struct owner_record {
     owner_info info;
     bool alive = true;
+    std::vector<workflow_version> workflows{};  ///< what it announced
 };
 
 class tables {
@@ -72,6 +73,7 @@ public:
 
     using by_age = std::set<std::pair<std::int64_t, std::int64_t>>;  ///< (minus the priority, number)
     by_age const& queued(workflow_version const& w) const;
+    std::map<workflow_version, by_age> const& queued() const noexcept { return queued_; }
     std::set<std::pair<time_point, std::int64_t>> const& due_waits() const noexcept { return due_waits_; }
     std::set<std::pair<time_point, std::int64_t>> const& delayed() const noexcept { return delayed_; }
     /// Of runs that have not ended.

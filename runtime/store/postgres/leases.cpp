@@ -27,6 +27,12 @@ void leases::add(living who, instant since)
     if (!thread_.joinable()) thread_ = std::thread([this] { work(); });
 }
 
+void leases::announced(owner_id owner, std::string workflows)
+{
+    std::scoped_lock lock(mutex_);
+    if (auto const it = living_.find(owner); it != living_.end()) it->second.workflows = std::move(workflows);
+}
+
 bool leases::remove(owner_id owner)
 {
     std::scoped_lock lock(renewing_, mutex_);

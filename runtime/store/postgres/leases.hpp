@@ -21,6 +21,7 @@ public:
     struct living {
         owner_id owner;
         owner_info info;
+        std::string workflows;  ///< what it announced
     };
     /// Renews them in the database, all or none; a sentence if it could not.
     using renewal = std::function<std::string(std::vector<living> const&)>;
@@ -30,6 +31,7 @@ public:
 
     /// Lives already, since `since`.
     void add(living who, instant since);
+    void announced(owner_id owner, std::string workflows);
     /// False: it is not one of ours. Behind it no renewal of this owner is under way.
     bool remove(owner_id owner);
     std::vector<owner_id> owners() const;

@@ -3,6 +3,7 @@
 
 #include "runtime/store/postgres/postgres_store.hpp"
 #include "runtime/store/postgres/rows.hpp"
+#include "src/version_policy.hpp"
 
 namespace flow::postgres_detail {
 
@@ -38,25 +39,36 @@ outcome<owner_id> postgres_store::add_owner(owner_info const& who)
         t.locked();
     });
     if (!done) return done.error();
-    leases_.add({owner, who}, since);
+    leases_.add({owner, who, {}}, since);
     return owner;
 }
 
 std::string postgres_store::renew(std::vector<leases::living> const& living)
 try {
     if (!renewer_ || !renewer_->usable()) renewer_ = db_.open();
-    batch b(4);
-    for (auto const& [owner, info] : living) b << number(owner) << std::string_view(info.name) << info.pid << info.started_at;
+    batch b(5);
+    for (auto const& [owner, info, workflows] : living)
+        b << number(owner) << std::string_view(info.name) << info.pid << info.started_at << std::string_view(workflows);
     // A row that is gone was buried, and its runs are others' now, under later epochs. The same owner may go on with new ones.
-    renewer_->run("insert into owners(id, name, pid, started_at, pings, lease_until) select id, name, pid, started_at, 0, " +
+    renewer_->run("insert into owners(id, name, pid, started_at, pings, workflows, lease_until) select id, name, pid, started_at, 0, workflows, " +
                       until(options_.lease) +
-                                         " from unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[]) o(id, name, pid, started_at)"
-                                         " order by id on conflict (id) do update set lease_until = excluded.lease_until",
+                      " from unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::text[]) o(id, name, pid, started_at, workflows)"
+                      " order by id on conflict (id) do update set lease_until = excluded.lease_until",
                   b.arrays());
     return {};
 } catch (std::exception const& e) {
     renewer_.reset();
     return db_.name() + ": leases could not be renewed, and what their owners hold is taken over when they end: " + e.what();
+}
+
+outcome<void> postgres_store::announce(owner_id owner, std::span<workflow_version const> all)
+{
+    auto const text = detail::announced_text(all);
+    leases_.announced(owner, text);  // for a row that has to be made again
+    return db_.write("announce", db_.patience(), [&](transaction& t) {
+        t.quiet();
+        t.c.run("update owners set workflows = $1 where id = $2", params{} << std::string_view(text) << number(owner));
+    });
 }
 
 void postgres_store::retire_owner(owner_id owner) noexcept

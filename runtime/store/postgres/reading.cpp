@@ -4,6 +4,7 @@
 #include "runtime/store/id_range.hpp"
 #include "runtime/store/postgres/rows.hpp"
 #include "runtime/store/postgres/postgres_store.hpp"
+#include "src/version_policy.hpp"
 
 namespace flow::postgres_detail {
 
@@ -158,12 +159,22 @@ outcome<std::vector<request_row>> postgres_reader::requests(run_id run)
 
 outcome<std::vector<owner_row>> postgres_reader::owners()
 {
-    static auto const sql = std::string("select id, name, pid, started_at, lease_until > ") + server_clock + " from owners order by id";
+    static auto const sql = std::string("select id, name, pid, started_at, lease_until > ") + server_clock + ", workflows from owners order by id";
     std::vector<owner_row> out;
     auto const done = db_.read([&](connection& c) {
         out = all<owner_row>(c.run(sql), [](rows& row) {
-            return owner_row{as<owner_id>(row.number(0)), row.text(1), row.number(2), row.time(3), row.flag(4)};
+            return owner_row{as<owner_id>(row.number(0)), row.text(1), row.number(2), row.time(3), row.flag(4), detail::read_announced(row.text(5))};
         });
+    });
+    return finish(done, out);
+}
+
+outcome<std::vector<workflow_version>> postgres_reader::versions_in_queue()
+{
+    std::vector<workflow_version> out;
+    auto const done = db_.read([&](connection& c) {
+        out = all<workflow_version>(c.run("select distinct workflow, version from runs where execution = 2"),
+                                    [](rows& row) { return workflow_version{row.text(0), static_cast<std::uint32_t>(row.number(1))}; });
     });
     return finish(done, out);
 }

@@ -3,6 +3,7 @@
 
 #include "runtime/store/sqlite/rows.hpp"
 #include "runtime/store/sqlite/sqlite_store.hpp"
+#include "src/version_policy.hpp"
 
 namespace flow::sqlite_detail {
 
@@ -30,6 +31,18 @@ outcome<owner_id> sqlite_store::add_owner(owner_info const& who)
     std::scoped_lock guard(made_mutex_);
     made_.push_back(owner);
     return owner;
+}
+
+outcome<void> sqlite_store::announce(owner_id owner, std::span<workflow_version const> all)
+{
+    auto const text = detail::announced_text(all);
+    return db_.write(
+        "announce", db_.patience(),
+        [&](connection& c) {
+            (c.prepare("update owners set workflows = ? where id = ?") << std::string_view(text) << number(owner)).run();
+        },
+        // Said again if it did not land.
+        [](connection&) { return true; });
 }
 
 void sqlite_store::retire_owner(owner_id owner) noexcept

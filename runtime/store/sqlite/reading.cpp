@@ -4,6 +4,7 @@
 #include "runtime/store/id_range.hpp"
 #include "runtime/store/sqlite/rows.hpp"
 #include "runtime/store/sqlite/sqlite_store.hpp"
+#include "src/version_policy.hpp"
 
 namespace flow::sqlite_detail {
 
@@ -209,11 +210,21 @@ outcome<std::vector<owner_row>> sqlite_reader::owners()
 {
     std::vector<owner_row> out;
     auto const done = db_.read([&](connection& c) {
-        auto r = c.prepare("select id, name, pid, started_at from owners order by id");
+        auto r = c.prepare("select id, name, pid, started_at, workflows from owners order by id");
         out = all<owner_row>(r, [](rows& row) {
-            return owner_row{as<owner_id>(row.number(0)), row.text(1), row.number(2), row.time(3), false};
+            return owner_row{as<owner_id>(row.number(0)), row.text(1), row.number(2), row.time(3), false, detail::read_announced(row.text(4))};
         });
         for (auto& o : out) o.alive = locks_.holds(o.id) || file_lock::is_held(locks_.name_of(o.id));
+    });
+    return finish(done, out);
+}
+
+outcome<std::vector<workflow_version>> sqlite_reader::versions_in_queue()
+{
+    std::vector<workflow_version> out;
+    auto const done = db_.read([&](connection& c) {
+        auto r = c.prepare("select distinct workflow, version from runs where execution = 2");
+        out = all<workflow_version>(r, [](rows& row) { return workflow_version{row.text(0), static_cast<std::uint32_t>(row.number(1))}; });
     });
     return finish(done, out);
 }

@@ -67,7 +67,7 @@ create index requests_mail on requests(run, num) where fate = 0;
 
 create table owners(
     id integer primary key autoincrement, name text not null, pid integer not null, started_at integer not null,
-    pings integer not null);
+    pings integer not null, workflows text not null default '');
 
 create table inbox(
     num integer primary key, id blob not null unique, topic text not null, key text not null, run integer,

@@ -1,0 +1,102 @@
+// Runs whose version no living engine has (P47): seen, waited for, judged.
+#include <algorithm>
+
+#include "flow/store_reader.hpp"
+#include "runtime/engine/core.hpp"
+#include "src/version_policy.hpp"
+
+namespace flow::detail {
+
+namespace {
+constexpr std::chrono::seconds judge_every{5};
+constexpr std::size_t chunk = 100;
+}  // namespace
+
+void engine_core::announce()
+{
+    std::vector<workflow_version> mine;
+    {
+        std::lock_guard const lock(guard_);
+        if (!std::exchange(to_announce_, false)) return;
+        for (auto const& [w, _] : workflows_) mine.push_back(w);
+    }
+    if (auto const told = store->announce(owner_, mine); !told) {
+        trouble("announcing workflows", told.error());
+        std::lock_guard const lock(guard_);
+        to_announce_ = true;
+    }
+}
+
+std::map<std::string, std::uint32_t> engine_core::newest_versions() const
+{
+    std::lock_guard const lock(guard_);
+    std::map<std::string, std::uint32_t> all;
+    for (auto const& [w, _] : workflows_) all[w.workflow] = w.version;  // in order: the last is the newest
+    return all;
+}
+
+void engine_core::judge_versions()
+{
+    auto const now = clock().steady();
+    if (now < next_judgement_) return;
+    next_judgement_ = now + judge_every;
+    auto const queued = store->reader().versions_in_queue();
+    if (!queued) return trouble("looking for versions", queued.error());
+    auto const newest = newest_versions();
+    std::vector<workflow_version> nowhere;
+    for (auto const& w : *queued)
+        if (newest.count(w.workflow) > 0 && !has(w)) nowhere.push_back(w);
+    if (!nowhere.empty()) {
+        auto const owners = store->reader().owners();
+        if (!owners) return trouble("looking for other engines", owners.error());
+        for (auto const& o : *owners)
+            for (auto const& w : o.workflows)
+                if (o.alive) std::erase(nowhere, w);
+    }
+    std::erase_if(missing_since_, [&](auto const& m) { return std::find(nowhere.begin(), nowhere.end(), m.first) == nowhere.end(); });
+    for (auto const& w : nowhere) {
+        auto const since = missing_since_.try_emplace(w, now).first->second;
+        if (now - since >= options_.version_patience) judge(w, newest.at(w.workflow));
+    }
+}
+
+bool engine_core::has(workflow_version const& w) const
+{
+    std::lock_guard const lock(guard_);
+    return workflows_.count(w) > 0;
+}
+
+void engine_core::judge(workflow_version const& missing, std::uint32_t newest)
+{
+    auto const runs = store->claim({owner_, {&missing, 1}, chunk, clock().now()});
+    if (!runs) {
+        strays_ = strays_ || runs.error().code() == errc::commit_unknown;
+        return trouble("claiming runs", runs.error());
+    }
+    for (auto const& c : *runs) judge_run(c.row.id, newest);
+    if (!runs->empty()) look_soon();
+}
+
+void engine_core::judge_run(run_id id, std::uint32_t newest)
+{
+    auto const loaded = store->load(id);
+    if (!loaded || !*loaded) {
+        strays_ = true;
+        return;
+    }
+    auto p = plan_missing_version(**loaded, newest, clock().now());
+    auto const text = p.entries.back().why;
+    if (write_for_run(**loaded, std::move(p))) log(log_level::warning, "run " + to_string(id) + ": " + text);
+    else strays_ = true;  // there is mail, or the store could not be asked: it is looked at again
+}
+
+bool engine_core::write_for_run(loaded_run const& run, plan p)
+{
+    auto const last = run.entries.back().seq;
+    number(p, run.row.id, last, run.row.epoch);
+    group const g{run.row.id, run.row.num, run.row.epoch, last, std::move(p.entries), {}, std::move(p.change)};
+    auto const answers = store->apply({&g, 1}, time_limit{5000});
+    return answers && answers->front().kind == answer_kind::applied;
+}
+
+}  // namespace flow::detail

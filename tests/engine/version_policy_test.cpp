@@ -1,0 +1,154 @@
+// P47: runs of a version that no living engine has.
+#include <catch2/catch.hpp>
+
+#include "flow/flow.hpp"
+#include "flow/store_reader.hpp"
+#include "support/invariants.hpp"
+#include "support/stores.hpp"
+#include "support/world.hpp"
+
+using namespace std::chrono_literals;
+using namespace flow::test;
+
+namespace {
+
+flow::workflow<std::string> looks(int n)
+{
+    auto const a = co_await flow::step("look", flow::replayable, [&] { return outside().note("look 1"), n; });
+    bool const patched = co_await flow::patched("p");
+    co_await flow::sleep_for(3s);
+    co_return "version 1 saw " + std::to_string(a) + (patched ? "" : " old");
+}
+flow::workflow<std::string> looks_2(int n)
+{
+    co_await flow::sleep_for(1s);
+    bool const patched = co_await flow::patched("p");
+    auto const b = co_await flow::step("look", flow::replayable, [&] { return outside().note("look 2"), n + 100; });
+    co_return "version 2 saw " + std::to_string(b) + (patched ? "" : " old");
+}
+flow::workflow<std::string> pays(int n)
+{
+    auto const key = co_await flow::step("pay", flow::idempotent, [](flow::attempt& a) { return outside().note("pay"), std::string(a.key()); });
+    co_await flow::sleep_for(3s);
+    co_return key + std::to_string(n);
+}
+flow::workflow<std::string> pays_2(int) { co_return "paid by version 2"; }
+
+void first(flow::engine& e)
+{
+    e.add<looks>("looks");
+    e.add<pays>("pays");
+}
+void second(flow::engine& e)
+{
+    e.add<looks_2>("looks", flow::version{2});
+    e.add<pays_2>("pays", flow::version{2});
+}
+void both(flow::engine& e)
+{
+    first(e);
+    second(e);
+}
+
+/// Time passes as in an engine that looks around all the while.
+void pass(world& w, std::chrono::seconds d)
+{
+    for (auto t = 0s; t < d; t += 1s) w.pass(1s);
+}
+
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("P47 nothing but replayable steps has begun: the run begins anew with the newest version", "[engine][version]", every_store)
+{
+    TestType place;
+    world w(place.store, first);
+    auto const id = w.engine().start<looks>(7).id();
+    w.pass(1s);
+    REQUIRE(outside().count("look 1") == 1);
+    w.restart(place.again(), second);
+    pass(w, 20s);
+    CHECK(w.status(id) == flow::run_status::queued);  // perhaps its version comes back
+    pass(w, 30s);
+    REQUIRE(w.status(id) == flow::run_status::succeeded);
+    CHECK(w.engine().find(id).end().result == "\"version 2 saw 107\"");
+    CHECK(w.view(id).row.version == 2);
+    CHECK(w.view(id).segment == 0);
+    check_invariants(*w.store());
+}
+
+TEMPLATE_LIST_TEST_CASE("PR-01 P47 a run that never began begins with the newest version", "[engine][version]", every_store)
+{
+    TestType place;
+    world w(place.store, second);
+    flow::client client(place.again());
+    auto const run = client.start("pays", flow::args(1));
+    pass(w, 60s);
+    REQUIRE(run.status().run == flow::run_status::succeeded);
+    CHECK(run.end().result == "\"paid by version 2\"");
+}
+
+TEMPLATE_LIST_TEST_CASE("P47 more than replayable steps has begun: the run is held, and goes on when its version is back", "[engine][version]",
+                        every_store)
+{
+    TestType place;
+    world w(place.store, first);
+    auto const id = w.engine().start<pays>(1).id();
+    w.pass(1s);
+    REQUIRE(outside().count("pay") == 1);
+    w.restart(place.again(), second);
+    pass(w, 60s);
+    REQUIRE(w.status(id) == flow::run_status::held);
+    CHECK(w.view(id).waits_for.id == "no_version");
+    CHECK_THAT(w.view(id).waits_for.detail, Catch::Contains("version 1") && Catch::Contains("pays") && Catch::Contains("flow cancel"));
+    w.restart(place.again(), both);
+    pass(w, 10s);
+    CHECK(w.status(id) == flow::run_status::succeeded);
+    CHECK(outside().count("pay") == 1);
+    check_invariants(*w.store());
+}
+
+TEMPLATE_LIST_TEST_CASE("P47 while a living engine has the version nobody judges its runs", "[engine][version]", every_store)
+{
+    TestType place;
+    world old(place.store, first);
+    old.settle();
+    world w(place.again(), second);
+    flow::client client(place.again());
+    auto const run = client.start("pays", flow::args(1));
+    pass(w, 120s);
+    CHECK(run.status().run == flow::run_status::queued);
+    old.pass(10s);
+    CHECK(run.status().run == flow::run_status::succeeded);
+    CHECK(outside().count("pay") == 1);
+}
+
+TEMPLATE_LIST_TEST_CASE("P47 a run that was being cancelled ends, and says that its clean-up did not run", "[engine][version][cancel]", every_store)
+{
+    TestType place;
+    world w(place.store, first);
+    auto const id = w.engine().start<pays>(1).id();
+    w.pass(1s);
+    w.stop();
+    flow::client(place.again()).cancel(id);
+    w.restart(place.again(), second);
+    pass(w, 60s);
+    REQUIRE(w.status(id) == flow::run_status::cancelled);
+    CHECK(w.engine().find(id).end().failure->code() == flow::errc::cancelled);
+    check_invariants(*w.store());
+}
+
+TEMPLATE_LIST_TEST_CASE("what engines have registered is announced, and gone with them", "[engine][version]", every_store)
+{
+    TestType place;
+    world w(place.store, both);
+    w.settle();
+    auto const announced = [&] {
+        std::size_t n = 0;
+        for (auto const& o : place.store->reader().owners().value())
+            if (o.alive) n += o.workflows.size();
+        return n;
+    };
+    CHECK(announced() == 4);
+    w.stop();
+    CHECK(announced() == 0);
+}
