@@ -4,10 +4,33 @@
 #include <stdlib.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <stdexcept>
 
 namespace flow::bench {
+
+bool row::met() const
+{
+    switch (bar_is) {
+    case bar_of::value: return value <= bar;
+    case bar_of::ratio: return ratio() <= bar;
+    case bar_of::least_ratio: return ratio() >= bar;
+    case bar_of::over_raw: return value <= raw + bar;
+    }
+    return false;
+}
+
+std::string row::bar_text() const
+{
+    char text[60];
+    auto const* const form = bar_is == bar_of::value         ? "<= %.2f"
+                             : bar_is == bar_of::ratio       ? "ratio <= %.2f"
+                             : bar_is == bar_of::least_ratio ? "ratio >= %.2f"
+                                                             : "<= raw + %.0f";
+    std::snprintf(text, sizeof text, form, bar);
+    return text;
+}
 
 double median(std::vector<double> values)
 {
@@ -63,6 +86,20 @@ void raw_sqlite::read(std::int64_t run, std::function<void(std::string_view)> co
     while (sqlite3_step(s) == SQLITE_ROW)
         each({reinterpret_cast<char const*>(sqlite3_column_text(s, 7)), static_cast<std::size_t>(sqlite3_column_bytes(s, 7))});
     sqlite3_finalize(s);
+}
+
+double raw_commit(std::string const& file, int commits)
+{
+    raw_sqlite raw(file);
+    std::vector<double> all;
+    for (int i = 0; i < commits; ++i) {
+        auto const begin = steady::now();
+        raw.run("begin immediate");
+        raw.insert(1, i + 1, R"({"count":1,"mean":0.5})");
+        raw.run("commit");
+        all.push_back(microseconds(steady::now() - begin));
+    }
+    return median(std::move(all));
 }
 
 }  // namespace flow::bench

@@ -87,7 +87,7 @@ row replay_memory()
         raw.push_back(microseconds(steady::now() - begin) / steps);
         ours.push_back(replay(*std::move(loaded), steady::now()) / steps);
     }
-    return {"replay-memory", median(ours), "us/step", median(raw), 0.5, false};
+    return {"replay-memory", median(ours), "us/step", median(raw), 0.5};
 }
 
 row replay_sqlite()
@@ -110,7 +110,7 @@ row replay_sqlite()
         begin = steady::now();
         ours.push_back(replay(*store->load(id).value(), begin) / 1000);
     }
-    return {"replay-sqlite", median(ours), "ms", median(raw), 15.0, false};
+    return {"replay-sqlite", median(ours), "ms", median(raw), 15.0};
 }
 
 }  // namespace flow::bench

@@ -63,7 +63,7 @@ row suspend_resume()
     }
     auto const suspended = run_sleeps(dir.file("suspended.db"), n, duration::zero());
     auto const in_place = run_sleeps(dir.file("in_place.db"), n, std::chrono::hours{1});
-    row r{"suspend-resume", suspended, "us", median(pairs), 2.0, true};
+    row r{"suspend-resume", suspended, "us", median(pairs), 2.0, bar_of::ratio};
     char note[120];
     std::snprintf(note, sizeof note, "in place %.0f us; the difference is 1%% of a sleep of %.0f ms", in_place,
                   (suspended - in_place) / 10);

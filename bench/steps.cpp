@@ -62,16 +62,8 @@ row step_latency()
 {
     scratch dir;
     constexpr int n = 2000;
-    raw_sqlite raw(dir.file("raw.db"));
-    std::vector<double> commits;
-    for (int i = 0; i < n; ++i) {
-        auto const begin = steady::now();
-        raw.run("begin immediate");
-        raw.insert(1, i + 1, R"({"count":1,"mean":0.5})");
-        raw.run("commit");
-        commits.push_back(microseconds(steady::now() - begin));
-    }
-    return {"step-latency", run_steps<idempotent_steps>(dir.file("flow.db"), n), "us", median(commits), 1.15, true};
+    auto const commit = raw_commit(dir.file("raw.db"), n);
+    return {"step-latency", run_steps<idempotent_steps>(dir.file("flow.db"), n), "us", commit, 1.15, bar_of::ratio};
 }
 
 row replayable_latency()
@@ -86,7 +78,7 @@ row replayable_latency()
         if (sha256(payload).is_none()) return {};
         calls.push_back(microseconds(steady::now() - begin));
     }
-    return {"replayable-latency", run_steps<replayable_steps>(dir.file("flow.db"), 100'000), "us", median(calls), 2.0, false};
+    return {"replayable-latency", run_steps<replayable_steps>(dir.file("flow.db"), 100'000), "us", median(calls), 2.0};
 }
 
 }  // namespace flow::bench
