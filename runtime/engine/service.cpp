@@ -130,6 +130,8 @@ void engine_core::claim_runs()
     }
     if (mine.empty()) return;
     for (;;) {
+        // A large backlog is claimed in one go: those of it that wait by now leave meanwhile, not only when all is claimed.
+        evict_waiting();
         auto const most = std::min(chunk, room_for_runs());
         backlog_ = true;
         if (most == 0) return;
