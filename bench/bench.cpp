@@ -88,18 +88,13 @@ void raw_sqlite::read(std::int64_t run, std::function<void(std::string_view)> co
     sqlite3_finalize(s);
 }
 
-double raw_commit(std::string const& file, int commits)
+void raw_commits::once()
 {
-    raw_sqlite raw(file);
-    std::vector<double> all;
-    for (int i = 0; i < commits; ++i) {
-        auto const begin = steady::now();
-        raw.run("begin immediate");
-        raw.insert(1, i + 1, R"({"count":1,"mean":0.5})");
-        raw.run("commit");
-        all.push_back(microseconds(steady::now() - begin));
-    }
-    return median(std::move(all));
+    auto const begin = steady::now();
+    raw_.run("begin immediate");
+    raw_.insert(1, static_cast<std::int64_t>(all_.size()) + 1, R"({"count":1,"mean":0.5})");
+    raw_.run("commit");
+    all_.push_back(microseconds(steady::now() - begin));
 }
 
 }  // namespace flow::bench

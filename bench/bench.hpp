@@ -39,8 +39,6 @@ struct row {
 using steady = std::chrono::steady_clock;
 inline double microseconds(steady::duration d) { return std::chrono::duration<double, std::micro>(d).count(); }
 double median(std::vector<double> values);
-/// Microseconds of one transaction that inserts one row, the median of so many in a fresh file.
-double raw_commit(std::string const& file, int commits);
 
 /// A fresh folder on the disk of the working directory (not a memory file system), removed at the end.
 class scratch {
@@ -69,6 +67,19 @@ public:
 private:
     sqlite3* db_ = nullptr;
     sqlite3_stmt* insert_ = nullptr;
+};
+
+/// What a transaction that inserts one row takes, in a file of its own. Where it is taken between our figures, one by one, whatever
+/// else the machine does slows both.
+class raw_commits {
+public:
+    explicit raw_commits(std::string const& file) : raw_(file) {}
+    void once();
+    double median() const { return bench::median(all_); }  ///< microseconds
+
+private:
+    raw_sqlite raw_;
+    std::vector<double> all_;
 };
 
 row step_latency();

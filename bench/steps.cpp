@@ -62,8 +62,9 @@ row step_latency()
 {
     scratch dir;
     constexpr int n = 2000;
-    auto const commit = raw_commit(dir.file("raw.db"), n);
-    return {"step-latency", run_steps<idempotent_steps>(dir.file("flow.db"), n), "us", commit, 1.15, bar_of::ratio};
+    raw_commits raw(dir.file("raw.db"));
+    for (int i = 0; i < n; ++i) raw.once();
+    return {"step-latency", run_steps<idempotent_steps>(dir.file("flow.db"), n), "us", raw.median(), 1.15, bar_of::ratio};
 }
 
 row replayable_latency()

@@ -77,7 +77,8 @@ workflow<int> waits(int steps, int times)
 using completion = std::function<steady::time_point(waitpoint_id)>;
 
 /// Microseconds of one wait, from when it is quiet.
-double wake(flow::engine& engine, any_run_handle const& run, execution_status quiet, std::chrono::milliseconds later, completion const& complete)
+double wake(flow::engine& engine, any_run_handle const& run, execution_status quiet, std::chrono::milliseconds later, completion const& complete,
+            raw_commits& raw)
 {
     auto const id = body.next_wait();
     // The status alone may still be that of the wait before.
@@ -87,6 +88,7 @@ double wake(flow::engine& engine, any_run_handle const& run, execution_status qu
         std::this_thread::sleep_for(std::chrono::microseconds{500});
     }
     std::this_thread::sleep_for(later);
+    raw.once();
     auto const begin = complete(id);
     return microseconds(body.next_waking() - begin);
 }
@@ -100,15 +102,17 @@ completion by(flow::engine& engine)
     };
 }
 
+constexpr int wakes = 300;
+
 /// One run that stays in memory and waits again and again.
-double wake_in_memory(flow::engine& engine, completion const& complete, int times)
+double wake_in_memory(flow::engine& engine, completion const& complete, raw_commits& raw)
 {
     body.forget();
     std::vector<double> all;
-    auto const run = engine.start<waits>(0, times);
+    auto const run = engine.start<waits>(0, wakes);
     // At another moment each time, so that it meets what happens every 10 ms anywhere between two.
-    for (int i = 0; i < times; ++i)
-        all.push_back(wake(engine, run, execution_status::executing_with_waitpoints, std::chrono::milliseconds{2 + i * 7 % 11}, complete));
+    for (int i = 0; i < wakes; ++i)
+        all.push_back(wake(engine, run, execution_status::executing_with_waitpoints, std::chrono::milliseconds{2 + i * 7 % 11}, complete, raw));
     run.result();
     return median(std::move(all));
 }
@@ -164,8 +168,6 @@ private:
     int to_ = -1, from_ = -1;
 };
 
-constexpr int commits = 1'000;
-
 }  // namespace
 
 row wake_hot()
@@ -173,8 +175,9 @@ row wake_hot()
     scratch dir;
     flow::engine engine(sqlite(dir.file("flow.db")));
     engine.add<waits>("waits");
-    auto const value = wake_in_memory(engine, by(engine), 300);
-    return {"wake-hot", value, "us", raw_commit(dir.file("raw.db"), commits), 50, bar_of::over_raw};
+    raw_commits raw(dir.file("raw.db"));
+    auto const value = wake_in_memory(engine, by(engine), raw);
+    return {"wake-hot", value, "us", raw.median(), 50, bar_of::over_raw};
 }
 
 row wake_cold()
@@ -184,14 +187,15 @@ row wake_cold()
     o.evict_after = std::chrono::seconds{0};
     flow::engine engine(sqlite(dir.file("flow.db")), o);
     engine.add<waits>("waits");
+    raw_commits raw(dir.file("raw.db"));
     std::vector<double> all;
     for (int i = 0; i < 200; ++i) {
         body.forget();
         auto const run = engine.start<waits>(10, 1);
-        all.push_back(wake(engine, run, execution_status::suspended, std::chrono::milliseconds{2 + i * 7 % 11}, by(engine)));
+        all.push_back(wake(engine, run, execution_status::suspended, std::chrono::milliseconds{2 + i * 7 % 11}, by(engine), raw));
         run.result();
     }
-    return {"wake-cold", median(std::move(all)), "us", raw_commit(dir.file("raw.db"), commits), 300, bar_of::over_raw};
+    return {"wake-cold", median(std::move(all)), "us", raw.median(), 300, bar_of::over_raw};
 }
 
 row wake_foreign()
@@ -200,8 +204,9 @@ row wake_foreign()
     other_process const other(dir.file("flow.db"));
     flow::engine engine(sqlite(dir.file("flow.db")));
     engine.add<waits>("waits");
-    auto const value = wake_in_memory(engine, [&](waitpoint_id id) { return other.complete(id); }, 300) / 1000;
-    return {"wake-foreign", value, "ms", raw_commit(dir.file("raw.db"), commits) / 1000, 50, bar_of::value};
+    raw_commits raw(dir.file("raw.db"));
+    auto const value = wake_in_memory(engine, [&](waitpoint_id id) { return other.complete(id); }, raw) / 1000;
+    return {"wake-foreign", value, "ms", raw.median() / 1000, 50, bar_of::value};
 }
 
 }  // namespace flow::bench
