@@ -23,8 +23,8 @@ int main(int argc, char** argv)
     // [options]
     auto const first = engine.start<convert>("a.png", {.idempotency_key = "a.png/2026-W48",  // twice is once
                                                        .tags = "images nightly",
-                                                       .priority = 10,       // before others that stand in the queue
-                                                       .deadline = 1h});     // else it is cancelled and ends `expired`
+                                                       .deadline = 1h,       // else it is cancelled and ends `expired`
+                                                       .priority = 10});     // before others that stand in the queue
     auto const later = engine.start<convert>("b.png", {.tags = "images", .delay = 50ms});
     // [/options]
 
