@@ -10,6 +10,8 @@
 #include "flow/rows.hpp"
 #include "src/plans.hpp"
 
+#pragma GCC visibility push(default)
+
 namespace flow::detail {
 
 /// As stores keep it: a line each, `2 weekly_report`.
@@ -24,3 +26,5 @@ inline constexpr std::string_view by_version_policy = "version";
 plan plan_missing_version(loaded_run const& run, std::uint32_t newest, time_point now);
 
 }  // namespace flow::detail
+
+#pragma GCC visibility pop
