@@ -50,7 +50,8 @@ engine_core::engine_core(std::shared_ptr<client_core> shared, engine_options opt
     clocks.on_nearer([this] {
         if (drive_ == driven::by_executor) return tick_soon();
         std::lock_guard const lock(sleep_guard_);
-        sleep_.notify_one();
+        // Each step arms a timer or two: mostly later than the service wakes up anyway.
+        if (clocks.until_next() < std::chrono::floor<duration>(naps_until_ - std::chrono::steady_clock::now())) sleep_.notify_all();
     });
     if (drive_ != driven::by_poll) threads->start([this] { tick(); });
     if (commits_apart()) journal.start_apart([this] { look_when_asked(); });
@@ -132,11 +133,12 @@ async_executor& engine_core::coroutines()
 
 void engine_core::something_ended()
 {
+    if (!stopping_) return;
     {
         std::lock_guard const lock(sleep_guard_);
         sleep_.notify_all();
     }
-    if (drive_ == driven::by_executor && stopping_) tick_soon();
+    if (drive_ == driven::by_executor) tick_soon();
 }
 
 void engine_core::look_soon()
@@ -152,6 +154,7 @@ void engine_core::look_soon()
 void engine_core::run_is_over(driver& d)
 {
     bool const ended = is_terminal(d.body().status().run);
+    bool much_room = false;
     {
         std::lock_guard const lock(guard_);
         auto const at = drivers_.find(d.id());
@@ -159,6 +162,12 @@ void engine_core::run_is_over(driver& d)
             leaving_.push_back(std::move(at->second));
             drivers_.erase(at);
         }
+        much_room = leaving_.size() == room_worth_a_look();
+    }
+    if (much_room) {
+        std::lock_guard const lock(sleep_guard_);
+        room_ = true;
+        sleep_.notify_all();
     }
     suspect_passed(d.id());
     if (d.body().status().execution == execution_status::queued) look_soon();  // it goes on, perhaps here

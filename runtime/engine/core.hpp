@@ -68,7 +68,7 @@ public:
     void run_waits(run_id id, bool waits);  ///< it could leave memory; it could no longer
     /// Holds a run whose groups the store refuses for good, from what is stored of it (P9).
     void quarantine(run_id id, error const& why);
-    void something_ended();  ///< a function returned, a run ended: whoever waits looks again
+    void something_ended();  ///< a function returned, a run ended: whoever waits for the engine's end looks again
     void look_soon();        ///< there may be a wake, mail or a run to claim
 
     bool is_suspect(run_id id) const;
@@ -96,6 +96,7 @@ private:
     void deliver_notices();
     void claim_runs();
     std::size_t room_for_runs();
+    std::size_t room_worth_a_look() const;
     void announce();
     void judge_versions();
     void judge(workflow_version const& missing, std::uint32_t newest);
@@ -168,6 +169,8 @@ private:
     std::mutex sleep_guard_;
     std::condition_variable sleep_;
     bool look_ = true, ended_ = false;
+    bool room_ = false;  ///< so many runs have ended that others can be claimed
+    std::chrono::steady_clock::time_point naps_until_{};  ///< the service; the past while it works
     std::atomic<bool> look_at_all_{false};   ///< for the next look by the thread that commits
     std::atomic<std::chrono::steady_clock::time_point> looked_at_{};  ///< by it
     std::atomic<std::uint64_t> looked_behind_{0};  ///< the commits that look could see

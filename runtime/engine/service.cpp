@@ -20,16 +20,29 @@ constexpr std::size_t chunk = 100;
 
 void engine_core::serve()
 {
+    using std::chrono::steady_clock;
+    auto next_look = steady_clock::now();
     for (;;) {
-        bool look = false;
+        bool look = false, room = false;
         {
             std::unique_lock lock(sleep_guard_);
-            auto const nap = std::min<duration>(clocks.until_next(), look_every);
-            if (!look_ && !ended_ && nap > duration::zero()) sleep_.wait_for(lock, nap);
+            for (;;) {
+                auto const now = steady_clock::now();
+                auto const nap = std::min(clocks.until_next(), std::chrono::ceil<duration>(next_look - now));
+                if (look_ || room_ || ended_ || nap <= duration::zero()) break;
+                naps_until_ = now + nap;
+                sleep_.wait_until(lock, naps_until_);
+            }
+            naps_until_ = {};
             if (ended_) return;
             look = std::exchange(look_, false);
+            room = std::exchange(room_, false);
         }
         clocks.run_due();
+        // A timer of a run's is no reason to read the store: what happens there is looked for at its own pace.
+        auto const now = steady_clock::now();
+        if (!look && !room && now < next_look) continue;
+        next_look = now + look_every;
         look_around(look);
     }
 }
@@ -156,7 +169,12 @@ std::size_t engine_core::room_for_runs()
     // Those that are over and not taken down yet take memory too, and so do waiting ones beyond what may stay.
     auto const running = drivers_.size() + leaving_.size() - std::min(waiting_since_.size(), options_.most_waiting);
     auto const room = most - std::min(most, running);
-    return room < std::min(chunk, most / 4 + 1) ? 0 : room;
+    return room < room_worth_a_look() ? 0 : room;
+}
+
+std::size_t engine_core::room_worth_a_look() const
+{
+    return std::min(chunk, std::max<std::size_t>(options_.most_running, 1) / 4 + 1);
 }
 
 void engine_core::enter_strays()
