@@ -255,6 +255,12 @@ struct claimed {
     bool taken_over = false;  ///< from a dead owner
 };
 
+/// What came of completing a waitpoint on behalf of an owner.
+struct completed {
+    completion_answer answer = completion_answer::unknown;
+    std::vector<claimed> runs;  ///< which waited for it, and are the owner's now
+};
+
 /// A run as its holder needs it to go on.
 struct loaded_run {
     run_row row;

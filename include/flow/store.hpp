@@ -58,8 +58,18 @@ public:
     /// Starts a run: its row, its `start` entry, its first snapshot. Unique by id, and by (tenant, key).
     virtual outcome<started> start(new_run const& what) = 0;
 
-    /// Completes a waitpoint and wakes who is blocked by it, in one transaction. First wins.
+    /// Completes a waitpoint and wakes who is blocked by it, in one transaction. First wins. A suspended run may be queued by it at once,
+    /// or is by the next `scan`.
     virtual outcome<completion_answer> complete(completion const& what) = 0;
+
+    /// The same, for one who executes what it wakes: suspended runs that it queues are claimed as by `claim`, in the same transaction. That
+    /// is one commit instead of three. A store may leave them to `scan` and `claim`; this one does.
+    virtual outcome<completed> complete_and_claim(completion const& what, claim_request const& /*takes*/)
+    {
+        auto const answer = complete(what);
+        if (!answer) return answer.error();
+        return completed{*answer, {}};
+    }
 
     /// Asks something of a run (P4). Unique by request id: asked again, it answers what became of the first.
     virtual outcome<request_fate> ask(request const& what) = 0;

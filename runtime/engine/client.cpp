@@ -143,7 +143,7 @@ bool client::complete_json(waitpoint_id which, std::string_view json, std::optio
     c.by = or_else(by, core_->by);
     c.why = why;
     c.at = core_->time().now();
-    switch (core_->insist([&] { return store.complete(c); }).value()) {
+    switch (core_->complete(c).value()) {
     case completion_answer::completed: core_->look(); return true;
     case completion_answer::already_same: return false;
     case completion_answer::already_other:
@@ -201,7 +201,7 @@ void client::decide(waitpoint_id which, std::string_view choice, std::optional<s
     c.by = or_else(by, core_->by);
     c.why = why;
     c.at = core_->time().now();
-    switch (core_->insist([&] { return store.complete(c); }).value()) {
+    switch (core_->complete(c).value()) {
     case completion_answer::completed:
     case completion_answer::already_same: core_->look(); return;
     case completion_answer::already_other:

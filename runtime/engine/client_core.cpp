@@ -114,16 +114,15 @@ any_run_handle client_core::start(workflow_version const& w, std::string argumen
     return {shared_from_this(), s.id};
 }
 
-void client_core::attach(std::function<void()> look, std::function<void()> drive)
+void client_core::attach(engine_hooks hooks)
 {
     std::lock_guard const lock(guard_);
-    look_ = std::move(look);
-    drive_ = std::move(drive);
+    hooks_ = std::move(hooks);
 }
 
 void client_core::detach()
 {
-    attach(nullptr, nullptr);
+    attach({});
     {
         std::lock_guard const lock(guard_);
         stopped_ = true;
@@ -142,9 +141,19 @@ void client_core::look() const
     std::function<void()> f;
     {
         std::lock_guard const lock(guard_);
-        f = look_;
+        f = hooks_.look;
     }
     if (f) f();
+}
+
+outcome<completion_answer> client_core::complete(flow::completion const& what) const
+{
+    std::function<outcome<completion_answer>(flow::completion const&)> f;
+    {
+        std::lock_guard const lock(guard_);
+        f = hooks_.complete;
+    }
+    return insist([&] { return f ? f(what) : data->complete(what); });
 }
 
 void client_core::run_ended()
@@ -168,7 +177,7 @@ std::optional<client_core::ended> client_core::wait_for_end(std::span<run_id con
         std::uint64_t seen = 0;
         {
             std::lock_guard const lock(guard_);
-            drive = drive_;
+            drive = hooks_.drive;
             seen = ends_;
         }
         outcome<void> trouble;

@@ -46,10 +46,19 @@ public:
         return answer;
     }
 
-    /// Set by an engine: it should look at the store; it can be driven by whoever waits.
-    void attach(std::function<void()> look, std::function<void()> drive);
+    /// The engine this belongs to.
+    struct engine_hooks {
+        std::function<void()> look;   ///< it should look at the store
+        std::function<void()> drive;  ///< it can be driven by whoever waits
+        /// It takes what is woken along.
+        std::function<outcome<completion_answer>(flow::completion const&)> complete;
+    };
+    void attach(engine_hooks hooks);
     void detach();
     void look() const;
+
+    /// Completes a waitpoint: on behalf of the engine, if there is one.
+    outcome<completion_answer> complete(flow::completion const& what) const;
 
     /// Told when a run of this process ended.
     void run_ended();
@@ -68,7 +77,7 @@ private:
     mutable std::mutex guard_;
     std::condition_variable ended_;
     std::uint64_t ends_ = 0;
-    std::function<void()> look_, drive_;
+    engine_hooks hooks_;
     bool stopped_ = false;  ///< there was an engine
 };
 

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <shared_mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -41,6 +42,9 @@ public:
     /// Version 0: the newest. Throws flow::error(unknown_workflow).
     std::pair<workflow_version, workflow_functions const*> find(std::string_view name, std::uint32_t version) const;
     any_run_handle start(workflow_version const& w, std::string arguments, std::string_view shape, start_options const& o);
+
+    /// Completes a waitpoint; what that wakes goes on here, if it can. Any thread.
+    outcome<completion_answer> complete(flow::completion const& what);
 
     poll_result poll(std::chrono::microseconds budget);
     bool is_polled() const noexcept { return drive_ == driven::by_poll; }
@@ -107,6 +111,8 @@ private:
     bool write_for_run(loaded_run const& run, plan p);
     void enter_strays();
     void enter(claimed const& c);
+    outcome<void> drive(claimed const& c);  ///< loads the run and begins to drive it; any thread
+    std::vector<workflow_version> my_workflows() const;
     void begin(std::shared_ptr<driver> const& d, workflow_functions const& functions, stored_arguments arguments);
     void retry_held();
     void resume_retried();
@@ -155,6 +161,7 @@ private:
 
     std::recursive_mutex polling_;  ///< one thread drives at a time; a step's function may wait for a run, and so drive
     std::mutex serving_;            ///< one thread looks around at a time
+    std::shared_mutex bringing_;    ///< shared: by who brings in runs that a completion woke; alone: by who must see all that were claimed
     std::uint64_t seen_change_ = ~std::uint64_t{0};
     std::chrono::steady_clock::time_point last_claim_{};
     std::atomic<time_point> store_due_ = never;
@@ -162,8 +169,8 @@ private:
     bool told_warning_ = false;
     duration next_judgement_{};  ///< steady
     std::map<workflow_version, duration> missing_since_;  ///< steady; versions in the queue that no living engine has
-    bool strays_ = false;  ///< perhaps there are runs that this engine owns and does not drive
-    bool backlog_ = false; ///< the last claim left runs in the queue
+    std::atomic<bool> strays_{false};   ///< perhaps there are runs that this engine owns and does not drive
+    std::atomic<bool> backlog_{false};  ///< the last claim left runs in the queue
     bool look_again_ = false;  ///< a call of the last look around failed
 
     std::mutex sleep_guard_;

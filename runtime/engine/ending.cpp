@@ -43,7 +43,7 @@ void engine_core::begin_stop()
     }
     {
         // What has begun before may still bring in runs, or let some go.
-        std::scoped_lock const looked(ticking_, serving_);
+        std::scoped_lock const looked(ticking_, serving_, bringing_);
     }
     stopped_drivers_ = all_drivers();
     for (auto const& d : stopped_drivers_) d->stop_first();

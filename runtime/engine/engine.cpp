@@ -33,7 +33,7 @@ engine::engine(store_ptr store, engine_options options)
     auto* const e = engine_.get();
     std::function<void()> drive;
     if (e->is_polled()) drive = [e] { e->poll(std::chrono::milliseconds{1}); };
-    core()->attach([e] { e->look_soon(); }, std::move(drive));
+    core()->attach({[e] { e->look_soon(); }, std::move(drive), [e](completion const& c) { return e->complete(c); }});
 }
 
 engine::~engine() { engine_->end(); }

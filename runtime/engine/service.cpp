@@ -136,11 +136,7 @@ void engine_core::deliver_notices()
 
 void engine_core::claim_runs()
 {
-    std::vector<workflow_version> mine;
-    {
-        std::lock_guard const lock(guard_);
-        for (auto const& [w, _] : workflows_) mine.push_back(w);
-    }
+    auto const mine = my_workflows();
     if (mine.empty()) return;
     for (;;) {
         // A large backlog is claimed in one go: those of it that wait by now leave meanwhile, not only when all is claimed.
@@ -150,7 +146,7 @@ void engine_core::claim_runs()
         if (most == 0) return;
         auto runs = store->claim({owner_, mine, most, clock().now()});
         if (!runs) {
-            strays_ = strays_ || runs.error().code() == errc::commit_unknown;
+            if (runs.error().code() == errc::commit_unknown) strays_ = true;
             return trouble("claiming runs", runs.error());
         }
         if (strays_) enter_strays();
@@ -179,7 +175,8 @@ std::size_t engine_core::room_worth_a_look() const
 
 void engine_core::enter_strays()
 {
-    // The answer to an earlier claim was lost, or what it took could not be loaded.
+    // The answer to an earlier claim was lost, or what it took could not be loaded. Who brings one in just now is waited for.
+    std::unique_lock const alone(bringing_);
     run_filter mine;
     mine.owner = owner_;
     auto rows = all_runs(mine);
@@ -196,12 +193,17 @@ void engine_core::enter_strays()
 
 void engine_core::enter(claimed const& c)
 {
-    auto loaded = store->load(c.row.id);
-    if (!loaded || !*loaded) {
-        if (loaded) return;
+    if (auto const done = drive(c); !done) {
         strays_ = true;
-        return trouble("loading run " + to_string(c.row.id), loaded.error());
+        trouble("loading run " + to_string(c.row.id), done.error());
     }
+}
+
+outcome<void> engine_core::drive(claimed const& c)
+{
+    auto loaded = store->load(c.row.id);
+    if (!loaded) return loaded.error();
+    if (!*loaded) return {};
     known_workflow w;
     {
         std::lock_guard const lock(guard_);
@@ -210,7 +212,7 @@ void engine_core::enter(claimed const& c)
     }
     if (!w.functions) {  // claimed to be judged, and not given back yet
         if (auto const newest = newest_versions(); newest.count(c.row.workflow) > 0) judge_run(c.row.id, newest.at(c.row.workflow));
-        return;
+        return {};
     }
     auto arguments = load_arguments(**loaded, *store);
     auto const recoveries = recoveries_without_progress((*loaded)->entries);
@@ -230,9 +232,38 @@ void engine_core::enter(claimed const& c)
             any_suspect_ = true;
         }
         next_suspect();
-        return;
+        return {};
     }
     begin(d, *w.functions, std::move(arguments));
+    return {};
+}
+
+outcome<completion_answer> engine_core::complete(flow::completion const& what)
+{
+    std::shared_lock const bringing(bringing_);
+    if (stopping_) return store->complete(what);
+    auto const mine = my_workflows();
+    // While others stand in the queue it has its turn there.
+    auto const most = backlog_ ? 0 : std::min(chunk, room_for_runs());
+    auto const done = store->complete_and_claim(what, {owner_, mine, most, clock().now()});
+    if (!done) {
+        if (done.error().code() == errc::commit_unknown) strays_ = true;
+        return done.error();
+    }
+    for (auto const& c : done->runs) {
+        if (drive(c)) continue;
+        strays_ = true;  // the service tries again
+        look_soon();
+    }
+    return done->answer;
+}
+
+std::vector<workflow_version> engine_core::my_workflows() const
+{
+    std::lock_guard const lock(guard_);
+    std::vector<workflow_version> mine;
+    for (auto const& [w, _] : workflows_) mine.push_back(w);
+    return mine;
 }
 
 void engine_core::begin(std::shared_ptr<driver> const& d, workflow_functions const& functions, stored_arguments arguments)

@@ -70,7 +70,7 @@ void engine_core::judge(workflow_version const& missing, std::uint32_t newest)
 {
     auto const runs = store->claim({owner_, {&missing, 1}, chunk, clock().now()});
     if (!runs) {
-        strays_ = strays_ || runs.error().code() == errc::commit_unknown;
+        if (runs.error().code() == errc::commit_unknown) strays_ = true;
         return trouble("claiming runs", runs.error());
     }
     for (auto const& c : *runs) judge_run(c.row.id, newest);

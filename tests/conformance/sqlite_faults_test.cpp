@@ -96,7 +96,7 @@ TEST_CASE("after a power cut at any write what was told as applied is there", "[
 TEST_CASE("starts, completions, requests and claims survive any one failed write", "[store][sqlite][fault]")
 {
     auto const fault = GENERATE(fault_vfs::what::io_error, fault_vfs::what::sync_error);
-    auto const call = GENERATE(0, 1, 2, 3);
+    auto const call = GENERATE(0, 1, 2, 3, 4);
     for (int n = 1, reached = 1; reached; ++n) {
         rig r;
         auto store = r.open();
@@ -112,6 +112,7 @@ TEST_CASE("starts, completions, requests and claims survive any one failed write
             case 0: return store->start(what).has_value();
             case 1: return store->complete(some_completion(token.id)).has_value();
             case 2: return store->ask(asked).has_value();
+            case 4: return store->complete_and_claim(some_completion(token.id), {owner, {&w, 1}, 10, at(3)}).has_value();
             default: {
                 auto const c = store->claim({owner, {&w, 1}, 10, at(3)});
                 if (c) CHECK(c->size() == 1);
@@ -126,8 +127,15 @@ TEST_CASE("starts, completions, requests and claims survive any one failed write
         if (!first) REQUIRE(attempt());
         switch (call) {
         case 0: CHECK(store->reader().runs({}).value().size() == 2); break;
-        case 1: CHECK(store->scan(at(9), 10).value() == 1); break;
+        case 1:
+            REQUIRE(store->scan(at(9), 10).has_value());
+            CHECK(row_of(*store, run.id()).status.execution == execution_status::queued);
+            break;
         case 2: CHECK(store->ask(asked).value() == request_fate::taken); break;
+        case 4:
+            CHECK(row_of(*store, run.id()).owner == owner);
+            CHECK(row_of(*store, run.id()).status.execution == execution_status::executing);
+            break;
         default: CHECK(row_of(*store, what.id).epoch == epoch_no{1}); break;
         }
     }

@@ -1,4 +1,5 @@
 #include <atomic>
+#include <thread>
 
 #include <catch2/catch.hpp>
 
@@ -228,7 +229,7 @@ TEMPLATE_LIST_TEST_CASE("a run's own end wakes who else waits on its waitpoints"
     CHECK(std::get<woken>(notices[0]).waitpoint.status == waitpoint_status::withdrawn);
 }
 
-TEMPLATE_LIST_TEST_CASE("a scan queues a parked run whose token was completed", "[store][scan]", every_store)
+TEMPLATE_LIST_TEST_CASE("a parked run whose token was completed is queued, at once or by a scan", "[store][scan]", every_store)
 {
     TestType place;
     auto& store = *place.store;
@@ -237,8 +238,8 @@ TEMPLATE_LIST_TEST_CASE("a scan queues a parked run whose token was completed", 
     auto const token = park(store, run);
     CHECK(store.scan(at(7), 10).value() == 0);
     REQUIRE(store.complete(some_completion(token.id)).value() == completion_answer::completed);
-    CHECK(row_of(store, run.id()).status.execution == execution_status::suspended);
-    CHECK(store.scan(at(8), 10).value() == 1);
+    bool const at_once = row_of(store, run.id()).status.execution == execution_status::queued;
+    CHECK(store.scan(at(8), 10).value() == (at_once ? 0 : 1));
     CHECK(store.scan(at(8), 10).value() == 0);
 
     auto const row = row_of(store, run.id());
@@ -250,6 +251,50 @@ TEMPLATE_LIST_TEST_CASE("a scan queues a parked run whose token was completed", 
     CHECK(loaded->waitpoints[0].status == waitpoint_status::completed);
     CHECK(claim_all(store, owner).size() == 1);
     CHECK(store.look(owner, 10).value().empty());
+}
+
+TEMPLATE_LIST_TEST_CASE("who completes a token may take the run that it wakes along", "[store][wait]", every_store)
+{
+    TestType place;
+    auto& store = *place.store;
+    auto const owner = some_owner(store);
+    auto run = start_and_claim(store, owner);
+    auto const token = park(store, run);
+    std::vector<workflow_version> mine{{run.row.workflow, run.row.version}};
+    std::size_t most = 10;
+    bool may_take = true;
+    SECTION("it executes its workflow") {}
+    SECTION("it does not") { mine.front().version += 1, may_take = false; }
+    SECTION("it has no room") { most = 0, may_take = false; }
+    SECTION("the run is paused")
+    {
+        REQUIRE(store.ask(some_request(run.id(), request_kind::pause)).value() == request_fate::taken);
+        may_take = false;
+    }
+    auto const what = some_completion(token.id);
+    auto const told = store.complete_and_claim(what, {owner, mine, most, at(3)}).value();
+    CHECK(told.answer == completion_answer::completed);
+    CHECK(store.complete_and_claim(what, {owner, mine, most, at(3)}).value().answer == completion_answer::already_same);
+    if (!may_take) {
+        CHECK(told.runs.empty());
+        CHECK(row_of(store, run.id()).owner == owner_id::nobody);
+        return;
+    }
+    auto taken = told.runs;
+    if (taken.empty()) {  // this store leaves it to a scan and a claim
+        REQUIRE(store.scan(at(4), 10).value() == 1);
+        taken = claim_all(store, owner);
+    }
+    REQUIRE(taken.size() == 1);
+    auto const row = row_of(store, run.id());
+    CHECK(taken[0].row.id == run.id());
+    CHECK(taken[0].row.epoch == row.epoch);
+    CHECK(row.owner == owner);
+    CHECK(row.epoch > run.row.epoch);
+    CHECK(row.status == status_pair{execution_status::executing, run_status::running});
+    CHECK(store.load(run.id()).value()->waitpoints.size() == 1);
+    CHECK(store.look(owner, 10).value().empty());
+    CHECK(claim_all(store, owner).empty());
 }
 
 TEMPLATE_LIST_TEST_CASE("a scan decides what fell due for runs that nobody holds", "[store][scan][timer]", every_store)
@@ -310,7 +355,8 @@ TEMPLATE_LIST_TEST_CASE("completions from many threads: one wins", "[store][wait
     for (auto& t : threads) t.join();
     CHECK(won == 1);
     CHECK(lost == 7);
-    CHECK(place.store->scan(at(9), 10).value() == 1);
+    REQUIRE(place.store->scan(at(9), 10).has_value());
+    CHECK(row_of(*place.store, run.id()).status.execution == execution_status::queued);
 }
 
 TEMPLATE_LIST_TEST_CASE("the change counter moves when another store object commits", "[store]", every_store)

@@ -48,6 +48,10 @@ outcome<started> fault_store::start(new_run const& what)
 {
     return write([&] { return wrapped_->start(what); });
 }
+outcome<completed> fault_store::complete_and_claim(completion const& what, claim_request const& takes)
+{
+    return write([&] { return wrapped_->complete_and_claim(what, takes); });
+}
 outcome<completion_answer> fault_store::complete(completion const& what)
 {
     return write([&] { return wrapped_->complete(what); });

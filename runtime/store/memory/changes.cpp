@@ -65,4 +65,11 @@ seq_no write_plan(tables& t, run_row& row, detail::plan plan, epoch_no epoch, ow
     return next(last);
 }
 
+void take(tables& t, std::int64_t num, detail::plan plan, claim_request const& what, bool over, std::vector<claimed>& taken)
+{
+    auto row = t.run(num).row;
+    write_plan(t, row, std::move(plan), next(row.epoch), what.owner, what.now);
+    taken.push_back({std::move(row), over});
+}
+
 }  // namespace flow::memory_detail

@@ -16,6 +16,9 @@ void decide(tables& t, std::int64_t waitpoint, waitpoint_status fate, time_point
 /// One wake row for each run that an edge ties to this waitpoint, but for `except`.
 void wake(tables& t, std::int64_t waitpoint, std::int64_t except = 0);
 
+/// The run is the owner's from now on.
+void take(tables& t, std::int64_t num, detail::plan plan, claim_request const& what, bool over, std::vector<claimed>& taken);
+
 /// What the end of a run leaves of its waits and its mailbox (run_change).
 void clear_up(tables& t, std::int64_t run, time_point at);
 

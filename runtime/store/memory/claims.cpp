@@ -8,13 +8,6 @@ namespace flow::memory_detail {
 
 namespace {
 
-void take(tables& t, std::int64_t num, detail::plan plan, claim_request const& what, bool over, std::vector<claimed>& taken)
-{
-    auto row = t.run(num).row;
-    write_plan(t, row, std::move(plan), next(row.epoch), what.owner, what.now);
-    taken.push_back({std::move(row), over});
-}
-
 void take_over(tables& t, owner_id gone, claim_request const& what, std::vector<claimed>& taken)
 {
     bool leaves_some = false;

@@ -7,15 +7,36 @@
 
 namespace flow::memory_detail {
 
+namespace {
+
+bool is_free(tables const& t, std::int64_t run) { return t.run(run).row.owner == owner_id::nobody; }
+bool is_parked(tables const& t, std::int64_t run) { return detail::parks(t.run(run).row.status) && is_free(t, run); }
+
+run_row queue_woken(tables& t, std::int64_t num, time_point now)
+{
+    auto row = t.run(num).row;
+    write_plan(t, row, detail::plan_unblock(row, now), next(row.epoch), owner_id::nobody, now);
+    return row;
+}
+
+}  // namespace
+
 outcome<completion_answer> memory_store::complete(completion const& what)
 {
-    auto told = completion_answer::unknown;
+    auto const done = complete_and_claim(what, {owner_id::nobody, {}, 0, what.at});
+    if (!done) return done.error();
+    return done->answer;
+}
+
+outcome<completed> memory_store::complete_and_claim(completion const& what, claim_request const& takes)
+{
+    completed told;
     auto const done = write("complete", [&](tables& t) {
         auto const num = t.find(what.waitpoint);
         if (num == 0) return;
         auto row = t.waitpoint(num).row;
-        told = detail::judge(row, what);
-        if (told != completion_answer::completed) return;
+        told = {detail::judge(row, what), {}};
+        if (told.answer != completion_answer::completed) return;
         row.status = waitpoint_status::completed;
         row.completed_at = what.at;
         row.output = what.output;
@@ -25,14 +46,19 @@ outcome<completion_answer> memory_store::complete(completion const& what)
         row.why = what.why;
         t.set_waitpoint(num, std::move(row));
         wake(t, num);
+        for (auto const waiter : std::set(t.waitpoint(num).waiters)) {
+            if (!is_parked(t, waiter)) continue;
+            auto const queued = queue_woken(t, waiter, what.at);
+            workflow_version const w{queued.workflow, queued.version};
+            if (told.runs.size() < takes.limit && std::find(takes.workflows.begin(), takes.workflows.end(), w) != takes.workflows.end())
+                take(t, waiter, detail::plan_claim(queued, takes.owner, takes.now), takes, false, told.runs);
+        }
     });
     if (!done) return done.error();
     return told;
 }
 
 namespace {
-
-bool is_free(tables const& t, std::int64_t run) { return t.run(run).row.owner == owner_id::nobody; }
 
 bool may_expire(tables const& t, std::int64_t run) { return is_free(t, run) && t.run(run).row.status.run != run_status::cancelling; }
 
@@ -69,17 +95,14 @@ outcome<std::size_t> memory_store::scan(time_point now, std::size_t limit)
             auto const& row = t.run(num).row;
             if (is_terminal(row.status.execution))
                 ended.push_back(num);
-            else if (detail::parks(row.status) && is_free(t, num) && woken.size() < limit)
+            else if (is_parked(t, num) && woken.size() < limit)
                 woken.push_back(num);
         }
         for (auto const& [at, num] : t.delayed()) {
             if (at > now || due.size() >= limit) break;
             due.push_back(num);
         }
-        for (auto const num : woken) {
-            auto row = t.run(num).row;
-            write_plan(t, row, detail::plan_unblock(row, now), next(row.epoch), owner_id::nobody, now);
-        }
+        for (auto const num : woken) queue_woken(t, num, now);
         for (auto const num : due) {
             auto row = t.run(num).row;
             // Nobody has held it: there is no former holder to fence.

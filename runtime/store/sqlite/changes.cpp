@@ -59,4 +59,11 @@ seq_no write_plan(connection& c, run_row& row, detail::plan plan, epoch_no epoch
     return next(last);
 }
 
+run_row queue_woken(connection& c, std::int64_t run, time_point now)
+{
+    auto row = *find_run(c, run);
+    write_plan(c, row, detail::plan_unblock(row, now), next(row.epoch), owner_id::nobody, now);
+    return row;
+}
+
 }  // namespace flow::sqlite_detail

@@ -1,4 +1,6 @@
 // claim(): queued runs, and those of owners that are dead.
+#include "runtime/store/sqlite/claims.hpp"
+
 #include <algorithm>
 #include <set>
 
@@ -58,6 +60,8 @@ std::vector<claimed> still_ours(connection& c, std::vector<claimed> const& in_do
     return out;
 }
 
+}  // namespace
+
 bool stands(connection& c, std::vector<claimed> const& taken)
 {
     if (taken.empty()) return true;
@@ -65,7 +69,17 @@ bool stands(connection& c, std::vector<claimed> const& taken)
     return row && row->epoch == taken.back().row.epoch && row->owner == taken.back().row.owner;
 }
 
-}  // namespace
+bool wants(claim_request const& what, run_row const& row)
+{
+    workflow_version const w{row.workflow, row.version};
+    return std::find(what.workflows.begin(), what.workflows.end(), w) != what.workflows.end();
+}
+
+claimed take(connection& c, run_row row, claim_request const& what)
+{
+    write_plan(c, row, detail::plan_claim(row, what.owner, what.now), next(row.epoch), what.owner, what.now);
+    return {std::move(row), false};
+}
 
 outcome<std::vector<claimed>> sqlite_store::claim(claim_request const& what)
 {
@@ -92,15 +106,11 @@ outcome<std::vector<claimed>> sqlite_store::claim(claim_request const& what)
         [&](connection& c) {
             taken = still_ours(c, doubt);
             buried.clear();
-            auto const wants = [&](run_row const& row) {
-                workflow_version const w{row.workflow, row.version};
-                return std::find(what.workflows.begin(), what.workflows.end(), w) != what.workflows.end();
-            };
             for (std::size_t i = 0; i < dead->size(); ++i) {
                 auto const gone = (*dead)[i].owner;
                 bool leaves_some = false;
                 for (auto& row : runs_of(c, gone)) {
-                    if (!wants(row) || taken.size() >= limit) {
+                    if (!wants(what, row) || taken.size() >= limit) {
                         leaves_some = true;
                         continue;
                     }
@@ -113,11 +123,7 @@ outcome<std::vector<claimed>> sqlite_store::claim(claim_request const& what)
                 buried.push_back(i);
             }
             if (taken.size() >= limit) return;
-            for (auto const num : queued(c, what, limit - taken.size())) {
-                auto row = find_run(c, num);
-                write_plan(c, *row, detail::plan_claim(*row, what.owner, what.now), next(row->epoch), what.owner, what.now);
-                taken.push_back({*row, false});
-            }
+            for (auto const num : queued(c, what, limit - taken.size())) taken.push_back(take(c, *find_run(c, num), what));
         },
         [&](connection& c) { return stands(c, taken); });
 

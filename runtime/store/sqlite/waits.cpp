@@ -2,32 +2,64 @@
 #include <algorithm>
 
 #include "runtime/store/sqlite/changes.hpp"
+#include "runtime/store/sqlite/claims.hpp"
 #include "runtime/store/sqlite/rows.hpp"
 #include "runtime/store/sqlite/sqlite_store.hpp"
 #include "src/waits.hpp"
 
 namespace flow::sqlite_detail {
 
+namespace {
+
+std::vector<std::int64_t> numbers(rows&& r)
+{
+    std::vector<std::int64_t> out;
+    while (r.step()) out.push_back(r.number(0));
+    return out;
+}
+
+/// Runs that stand still for this waitpoint and nobody holds; the rest of very many is left to scans. Run status waiting (3) or
+/// cancelling (6): a paused or held run keeps its wake rows until it is resumed.
+std::vector<std::int64_t> suspended_by(connection& c, std::int64_t waitpoint)
+{
+    return numbers(std::move(c.prepare("select r.num from edges e cross join runs r on r.num = e.run where e.waitpoint = ?"
+                                       " and r.execution = 5 and r.status in (3, 6) and r.owner = 0 limit 100")
+                             << waitpoint));
+}
+
+}  // namespace
+
 outcome<completion_answer> sqlite_store::complete(completion const& what)
 {
-    auto told = completion_answer::unknown;
+    auto const done = complete_and_claim(what, {owner_id::nobody, {}, 0, what.at});
+    if (!done) return done.error();
+    return done->answer;
+}
+
+outcome<completed> sqlite_store::complete_and_claim(completion const& what, claim_request const& takes)
+{
+    completed told;
     auto const done = db_.write(
         "complete", db_.patience(),
         [&](connection& c) {
             auto const w = find_waitpoint(c, what.waitpoint);
-            told = w ? detail::judge(w->row, what) : completion_answer::unknown;
-            if (told != completion_answer::completed) return;
+            told = {w ? detail::judge(w->row, what) : completion_answer::unknown, {}};
+            if (told.answer != completion_answer::completed) return;
             (c.prepare("update waitpoints set status = ?, completed_at = ?, output = ?, output_encoding = ?, output_is_error = ?,"
                        " by = ?, why = ? where num = ? and status = 0")
              << number(waitpoint_status::completed) << what.at << std::string_view(what.output) << number(what.encoding)
              << std::int64_t{what.is_error} << std::string_view(what.by) << std::string_view(what.why) << w->num)
                 .run();
             wake(c, w->num);
+            for (auto const num : suspended_by(c, w->num)) {
+                auto row = queue_woken(c, num, what.at);
+                if (told.runs.size() < takes.limit && wants(takes, row)) told.runs.push_back(take(c, std::move(row), takes));
+            }
         },
         [&](connection& c) {
-            if (told != completion_answer::completed) return true;
+            if (told.answer != completion_answer::completed) return true;
             auto const w = find_waitpoint(c, what.waitpoint);
-            return w && detail::judge(w->row, what) == completion_answer::already_same;
+            return w && detail::judge(w->row, what) == completion_answer::already_same && stands(c, told.runs);
         });
     if (!done) return done.error();
     return told;
@@ -35,7 +67,6 @@ outcome<completion_answer> sqlite_store::complete(completion const& what)
 
 namespace {
 
-// Run status waiting (3) or cancelling (6): a paused or held run keeps its wake rows until it is resumed.
 constexpr auto due_waits =
     "select w.num, w.type from waitpoints w cross join runs r on r.num = w.run"
     " where w.status = 0 and w.due_at <= ? and w.due_at < 9223372036854775807 and r.owner = 0 order by w.due_at limit ?";
@@ -50,13 +81,6 @@ constexpr auto ended_wakes = "select distinct r.num from wakes k cross join runs
 static_assert(static_cast<int>(execution_status::delayed) == 1 && static_cast<int>(execution_status::suspended) == 5 &&
               static_cast<int>(execution_status::finished) == 7);
 static_assert(static_cast<int>(run_status::waiting) == 3 && static_cast<int>(run_status::cancelling) == 6);
-
-std::vector<std::int64_t> numbers(rows&& r)
-{
-    std::vector<std::int64_t> out;
-    while (r.step()) out.push_back(r.number(0));
-    return out;
-}
 
 /// Is there anything for a scan? Asked before the write lock is taken, so that an idle scan disturbs nobody.
 bool has_work(connection& c, time_point now)
@@ -99,8 +123,7 @@ outcome<std::size_t> sqlite_store::scan(time_point now, std::size_t limit)
             queued = 0;
             decide_due_waits(c, now, most);
             for (auto const num : numbers(std::move(c.prepare(woken_runs) << most))) {
-                auto row = find_run(c, num);
-                write_plan(c, *row, detail::plan_unblock(*row, now), next(row->epoch), owner_id::nobody, now);
+                queue_woken(c, num, now);
                 ++queued;
             }
             for (auto const num : numbers(std::move(c.prepare(due_runs) << now << most))) {
