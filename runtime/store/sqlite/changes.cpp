@@ -33,6 +33,13 @@ void wake(connection& c, std::int64_t waitpoint, std::int64_t except)
 
 void clear_up(connection& c, std::int64_t run, time_point at)
 {
+    {
+        auto r = c.prepare("select exists (select 1 from edges where run = ?1) or exists (select 1 from waitpoints where run = ?1 and status = 0)"
+                           " or exists (select 1 from requests where run = ?1 and fate = 0) or exists (select 1 from wakes where run = ?1)");
+        r << run;
+        r.step();
+        if (r.number(0) == 0) return;  // most runs leave nothing
+    }
     withdraw_waits(c, run, at);
     for_run(c, "delete from edges where run = ?", run);
     for_run(c, "delete from wakes where run = ?", run);

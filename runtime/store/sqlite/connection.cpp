@@ -91,8 +91,17 @@ digest rows::hash(int column) const noexcept
     return out;
 }
 
+namespace {
+
+/// SQLite counts the memory it uses, and to do so takes one lock of the whole process with every allocation: several threads on several
+/// connections wait for each other there. Refused, and left as it is, where the program has used SQLite before.
+void count_no_memory() { static int const code [[maybe_unused]] = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); }
+
+}  // namespace
+
 connection::connection(std::string const& file, int flags, std::string const& vfs)
 {
+    count_no_memory();
     int const code = sqlite3_open_v2(file.c_str(), &db_, flags | SQLITE_OPEN_NOMUTEX, vfs.empty() ? nullptr : vfs.c_str());
     if (code != SQLITE_OK) {
         failure const f(db_ ? sqlite3_extended_errcode(db_) : code, db_ ? sqlite3_errmsg(db_) : sqlite3_errstr(code));

@@ -42,10 +42,12 @@ outcome<std::optional<loaded_run>> sqlite_store::load(run_id run)
     static auto const find = select_runs("runs r where r.id = ?");
     static auto const entries = select_journal("journal where run = ? and seq >= ? order by seq");
     static auto const before = select_journal("journal where run = ? and seq = ?");
-    static auto const waits = select_waitpoints(
-        "waitpoints w join runs o on o.num = w.run where w.num in"
-        " (select waitpoint from edges where run = ?1 union select num from waitpoints where run = ?1 and status = 0)"
-        " order by w.num");
+    // Two halves that are each in order already: no table of its own is made to join them.
+    static auto const waits =
+        select_waitpoints("edges e cross join waitpoints w on w.num = e.waitpoint join runs o on o.num = w.run where e.run = ?1") + " union all " +
+        select_waitpoints("waitpoints w join runs o on o.num = w.run where w.run = ?1 and w.status = 0"
+                          " and not exists (select 1 from edges e where e.run = ?1 and e.waitpoint = w.num)") +
+        " order by 1";
     static auto const mail = select_requests("requests q join runs r on r.num = q.run where q.run = ? and q.fate = 0 order by q.num");
 
     std::optional<loaded_run> out;
