@@ -20,7 +20,10 @@ standing read(std::vector<journal_entry> const& entries)
     for (auto const& e : entries) {
         bool const about_run = e.path.empty();
         if (e.kind == recovered) ++s.recoveries;
-        else if (about_run && e.kind == intervention) s.asked = read_payload<intervention_payload>(e.payload);
+        else if (about_run && e.kind == intervention) {
+            s.asked = read_payload<intervention_payload>(e.payload);
+            if (s.asked && s.asked->step != texts::the_run) s.asked.reset();
+        }
         else if (about_run && e.kind == decision) s = {};
         else if (is_progress(e.kind)) s.recoveries = 0;
     }
@@ -56,7 +59,7 @@ void recovery_gate::begin()
         p.question = "The process ended " + std::to_string(recoveries_) + " times in a row while this run was executing, without "
                      "progress. Going on may end it again.";
         p.choices = {"retry", "fail", "cancel"};
-        p.step = "the run";
+        p.step = texts::the_run;
         asked_ = std::move(p);
         auto e = run_.make(entry_kind::intervention, {});
         e.payload = write_payload(*asked_);
@@ -66,7 +69,7 @@ void recovery_gate::begin()
         run_.add(add_edge{asked_->waitpoint, {}, {}});
     }
     run_.wait_for(asked_->waitpoint, *this);
-    run_.block(*this, texts::asks(*asked_, "the run", now));
+    run_.block(*this, texts::asks(*asked_, std::string(texts::the_run), now));
     run_.submit();
     if (auto const* known = run_.known(asked_->waitpoint); known && known->status != waitpoint_status::pending)
         run_.woken(*known);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "flow/retry.hpp"
 #include "flow/status.hpp"
@@ -9,6 +10,9 @@
 #include "src/payloads.hpp"
 
 namespace flow::detail::texts {
+
+// What an intervention about the run as a whole names as its step.
+inline constexpr std::string_view the_run = "the run", the_version = "the version";
 
 std::string timed_out(std::string const& place, time_span limit);
 std::string too_large(std::string const& place, std::size_t bytes, std::size_t limit);

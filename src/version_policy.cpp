@@ -5,6 +5,7 @@
 
 #include "src/history.hpp"
 #include "src/payloads.hpp"
+#include "src/texts.hpp"
 
 namespace flow::detail {
 
@@ -50,58 +51,220 @@ bool can_begin_anew(journal_entry const& e)
     }
 }
 
-}  // namespace
-
-plan plan_missing_version(loaded_run const& run, std::uint32_t newest, time_point now)
+std::optional<intervention_payload> open_question(std::vector<journal_entry> const& entries)
 {
-    auto const& row = run.row;
-    auto const version = std::to_string(row.version);
-    auto first = seq_no::none;  // of this segment
-    for (auto const& e : run.entries)
-        if (e.kind == entry_kind::start || is_segment_start(e.kind)) first = e.seq;
-    bool const anew = row.status.run == run_status::running &&
-                      std::all_of(run.entries.begin(), run.entries.end(), [&](auto const& e) { return e.seq <= first || can_begin_anew(e); });
-    auto status = row.status;
-    plan p;
-    auto const add = [&](status_event on, std::string reason, std::string why) {
-        status = next(status, on, status_actor::holder).value_or(status);
-        p.change = {status, {}, reason, true};
-        p.entries.push_back(snapshot_entry(status, on, row.snapshot, std::move(reason), std::move(why), {}, now));
-    };
-    if (row.status.run == run_status::cancelling) {  // its clean-up cannot be reached
-        journal_entry e;
-        e.kind = entry_kind::failure;
-        e.payload = write_payload(to_payload({errc::cancelled, "", "the run was cancelled", "", 0}));
-        e.encoding = encoding::json;
-        e.at = now;
-        p.entries.push_back(std::move(e));
-        add(status_event::end_cancelled, {}, "Run was cancelled. Its clean-up did not run: no engine has version " + version + ".");
-        p.change.terminal_reason = "cancelled";
-        p.change.release = false;
-        return p;
+    std::optional<intervention_payload> asked;
+    for (auto const& e : entries) {
+        if (!e.path.empty()) continue;
+        if (e.kind == entry_kind::decision) asked.reset();
+        if (e.kind != entry_kind::intervention) continue;
+        asked = read_payload<intervention_payload>(e.payload);
+        if (asked && asked->step != texts::the_version) asked.reset();
     }
-    if (!anew) {
+    return asked;
+}
+
+/// Builds a judgement, entry by entry.
+class judge {
+public:
+    judge(loaded_run const& run, version_facts const& facts)
+        : run_(run), facts_(facts), missing_("version " + std::to_string(run.row.version) + " of workflow \"" + run.row.workflow + "\""),
+          status_(run.row.status), snapshot_(run.row.snapshot)
+    {
+    }
+
+    version_judgement decide()
+    {
+        take_mail();
+        auto const asked = open_question(run_.entries);
+        if (status_.run == run_status::cancelling) end_cancelled();
+        else if (status_.run == run_status::paused) {}
+        else if (asked) settle(*asked);
+        else if (facts_.here) requeue(run_.row.version, goes_on(run_.row.version, "its version is here"));
+        else if (may_begin_anew()) begin_anew("no engine has " + missing_ + ", and nothing but replayable steps had begun");
+        else ask();
+        return std::move(out_);
+    }
+
+private:
+    journal_entry& add(entry_kind kind)
+    {
+        auto& e = out_.plan.entries.emplace_back();
+        e.kind = kind;
+        e.at = facts_.now;
+        return e;
+    }
+    template <class Payload>
+    journal_entry& add(entry_kind kind, Payload const& p)
+    {
+        auto& e = add(kind);
+        e.payload = write_payload(p);
+        e.encoding = encoding::json;
+        return e;
+    }
+    void change(status_event on, std::string reason, std::string why, bool release = true)
+    {
+        auto const to = next(status_, on, status_actor::holder);
+        if (!to) return;
+        status_ = *to;
+        out_.plan.change.status = status_;
+        out_.plan.change.reason = reason;
+        out_.plan.change.release = release;
+        out_.plan.entries.push_back(snapshot_entry(status_, on, snapshot_, std::move(reason), std::move(why), {}, facts_.now));
+    }
+
+    void take_mail()
+    {
+        for (auto const& r : run_.mailbox) {
+            auto& e = add(entry_kind::request);
+            e.name = to_string(r.kind);
+            e.by = r.by;
+            e.why = r.why;
+            out_.effects.push_back(take_request{r.id, out_.plan.entries.size() - 1});
+            if (r.kind == request_kind::cancel && status_.run != run_status::cancelling)
+                change(status_event::cancel, {}, "Cancel was taken: asked for by " + r.by + ".", false);
+            else if (r.kind == request_kind::pause && status_.run == run_status::running)
+                change(status_event::pause, {}, "Run was paused.");
+        }
+    }
+
+    bool may_begin_anew() const
+    {
+        return status_.run == run_status::running && std::all_of(run_.entries.begin(), run_.entries.end(), [this](auto const& e) {
+                   return e.seq <= segment_start() || can_begin_anew(e);
+               });
+    }
+
+    seq_no segment_start() const
+    {
+        auto first = seq_no::none;
+        for (auto const& e : run_.entries)
+            if (e.kind == entry_kind::start || is_segment_start(e.kind)) first = e.seq;
+        return first;
+    }
+
+    void requeue(std::uint32_t version, std::string why)
+    {
+        // A run that waits is resumed through the queue, by replay.
+        if (status_.execution == execution_status::executing_with_waitpoints) change(status_event::unblock, {}, "Run was continued.", false);
+        change(status_event::requeue, {}, std::move(why));
+        out_.plan.change.version = version;
+    }
+    std::string goes_on(std::uint32_t version, std::string const& why) const
+    {
+        return "Run goes on with version " + std::to_string(version) + ": " + why + ".";
+    }
+
+    void begin_anew(std::string const& why)
+    {
+        auto& e = add(entry_kind::void_);
+        e.name = by_version_policy;
+        e.payload = "{\"from\":" + std::to_string(static_cast<std::int64_t>(next(segment_start()))) + ",\"places\":[]}";
+        e.encoding = encoding::json;
+        requeue(facts_.newest, "Run begins anew with version " + std::to_string(facts_.newest) + ": " + why + ".");
+    }
+
+    void ask()
+    {
+        intervention_payload p;
+        p.waitpoint = waitpoint_id{facts_.fresh};
+        p.question = "No engine has registered " + missing_ + ", and it has begun what must not be begun twice. Version " +
+                     std::to_string(facts_.newest) +
+                     " is here. Once an engine with its own version starts, it goes on by itself; or decide: wait for it and ask no more, adopt "
+                     "the new code from here on, restart from the beginning with it, fail or cancel the run.";
+        p.choices = {"wait", "adopt", "restart", "fail", "cancel"};
+        p.step = texts::the_version;
+        add(entry_kind::intervention, p);
+        out_.effects.push_back(insert_waitpoint{texts::intervention_waitpoint(run_.row.id, p, {}, facts_.now)});
+        out_.effects.push_back(add_edge{p.waitpoint, {}, {}});
+        wait_for(p);
+    }
+
+    void wait_for(intervention_payload const& p)
+    {
+        auto const reason = to_json(texts::asks(p, std::string(texts::the_version), facts_.now));
+        if (status_.execution == execution_status::executing) change(status_event::block, reason, "Run waits for a decision about its version.", false);
+        change(status_event::suspend, reason, "Run was suspended until somebody decides about its version.");
+    }
+
+    void settle(intervention_payload const& asked)
+    {
+        auto const w = std::find_if(run_.waitpoints.begin(), run_.waitpoints.end(), [&](auto const& each) { return each.id == asked.waitpoint; });
+        bool const answered = w != run_.waitpoints.end() && w->status == waitpoint_status::completed;
+        if (!answered && !facts_.here) return wait_for(asked);  // called back for something else
+        auto d = answered ? read_payload<decision_payload>(w->output) : std::nullopt;
+        if (!d) d = decision_payload{answered ? "fail" : "wait", {}};
+        auto& e = add(entry_kind::decision, *d);
+        e.by = answered ? w->by : facts_.by;
+        e.why = answered ? w->why : "its version is here";
+        auto const by = e.by;
+        if (answered) out_.effects.push_back(take_waitpoint{asked.waitpoint});
+        else if (w != run_.waitpoints.end()) out_.effects.push_back(decide_waitpoint{asked.waitpoint, waitpoint_status::withdrawn});
+        auto const decided = by + " decided \"" + d->choice + "\"";
+        if (d->choice == "wait" && facts_.here) return requeue(run_.row.version, goes_on(run_.row.version, "its version is here"));
+        if (d->choice == "wait") return hold();
+        if (d->choice == "adopt") return requeue(facts_.newest, goes_on(facts_.newest, decided));
+        if (d->choice == "restart") {
+            withdraw_unkeyed();
+            return begin_anew(decided);
+        }
+        if (d->choice == "cancel") {
+            change(status_event::cancel, {}, "Cancel was taken: " + decided + ".", false);
+            return end_cancelled();
+        }
+        add(entry_kind::failure, to_payload({errc::no_version, "", "no engine has " + missing_ + "; " + decided, "", 0}));
+        change(status_event::fail, {}, "Run failed: " + decided + ".", false);
+        out_.plan.change.terminal_reason = "no_version";
+    }
+
+    /// Who asks for a token by its key gets the same one again; others belong to what is void.
+    void withdraw_unkeyed()
+    {
+        for (auto const& w : run_.waitpoints)
+            if (w.run == run_.row.id && w.status == waitpoint_status::pending && w.idempotency_key.empty())
+                out_.effects.push_back(decide_waitpoint{w.id, waitpoint_status::withdrawn});
+    }
+
+    void hold()
+    {
         wait_reason reason;
         reason.type = wait_reason::kind::code;
         reason.id = "no_version";
-        reason.detail = "no engine has registered version " + version + " of workflow " + row.workflow + ", and it has begun what must not be begun twice. "
-                        "Start an engine that has that version: it goes on by itself. Or give it up: flow cancel " + to_string(row.id);
-        reason.since = now;
+        reason.detail = "no engine has registered " + missing_ + ". Start one that has it: the run goes on by itself. Or: flow resume " +
+                        to_string(run_.row.id) + ", to be asked again";
+        reason.since = facts_.now;
         auto why = reason.detail;
-        add(status_event::hold, to_json(reason), std::move(why));
-        return p;
+        change(status_event::hold, to_json(reason), std::move(why));
     }
-    journal_entry e;
-    e.kind = entry_kind::void_;
-    e.name = by_version_policy;
-    e.payload = "{\"from\":" + std::to_string(static_cast<std::int64_t>(next(first))) + ",\"places\":[]}";
-    e.encoding = encoding::json;
-    e.at = now;
-    p.entries.push_back(std::move(e));
-    add(status_event::requeue, {}, "Run begins anew with version " + std::to_string(newest) + ": no engine has version " + version +
-                                       ", and nothing but replayable steps had begun.");
-    p.change.version = newest;
-    return p;
+
+    void end_cancelled()
+    {
+        add(entry_kind::failure, to_payload({errc::cancelled, "", "the run was cancelled", "", 0}));
+        change(status_event::end_cancelled, {}, "Run was cancelled. Its clean-up did not run: no engine has " + missing_ + ".", false);
+        out_.plan.change.terminal_reason = "cancelled";
+    }
+
+    loaded_run const& run_;
+    version_facts const& facts_;
+    std::string const missing_;
+    status_pair status_;
+    seq_no snapshot_;
+    version_judgement out_;
+};
+
+}  // namespace
+
+version_judgement judge_version(loaded_run const& run, version_facts const& facts) { return judge(run, facts).decide(); }
+
+bool asks_about_version(std::vector<journal_entry> const& entries) { return open_question(entries).has_value(); }
+
+bool asks_about_version(waitpoint_row const& w)
+{
+    if (w.purpose != waitpoint_purpose::intervention || w.status != waitpoint_status::pending) return false;
+    auto const p = read_payload<intervention_payload>(w.options);
+    return p && p->step == texts::the_version;
 }
+
+std::string version_is_back() { return write_payload(decision_payload{"wait", {}}); }
 
 }  // namespace flow::detail

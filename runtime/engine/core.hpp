@@ -105,10 +105,12 @@ private:
     void judge_versions();
     void judge(workflow_version const& missing, std::uint32_t newest);
     void judge_run(run_id id, std::uint32_t newest);
+    void judge_run(loaded_run const& run, std::uint32_t newest);
+    outcome<void> withdraw_version_questions(workflow_version const& w);
     bool has(workflow_version const& w) const;
     std::map<std::string, std::uint32_t> newest_versions() const;
     /// A group of this engine's for a run that it owns and nothing drives.
-    bool write_for_run(loaded_run const& run, plan p);
+    bool write_for_run(loaded_run const& run, plan p, std::vector<row_effect> effects = {});
     void enter_strays();
     void enter(claimed const& c);
     outcome<void> drive(claimed const& c);  ///< loads the run and begins to drive it; any thread
@@ -168,7 +170,7 @@ private:
     std::optional<errc> told_trouble_;
     bool told_warning_ = false;
     duration next_judgement_{};  ///< steady
-    std::map<workflow_version, duration> missing_since_;  ///< steady; versions in the queue that no living engine has
+    std::map<workflow_version, duration> missing_since_;  ///< steady; versions of runs that stand or stood in the queue, and no living engine has them
     std::atomic<bool> strays_{false};   ///< perhaps there are runs that this engine owns and does not drive
     std::atomic<bool> backlog_{false};  ///< the last claim left runs in the queue
     bool look_again_ = false;  ///< a call of the last look around failed

@@ -7,6 +7,7 @@
 #include "runtime/engine/core.hpp"
 #include "runtime/engine/held.hpp"
 #include "src/recovery_gate.hpp"
+#include "src/version_policy.hpp"
 
 namespace flow::detail {
 
@@ -210,8 +211,8 @@ outcome<void> engine_core::drive(claimed const& c)
         auto const known = workflows_.find({c.row.workflow, c.row.version});
         if (known != workflows_.end()) w = known->second;
     }
-    if (!w.functions) {  // claimed to be judged, and not given back yet
-        if (auto const newest = newest_versions(); newest.count(c.row.workflow) > 0) judge_run(c.row.id, newest.at(c.row.workflow));
+    if (!w.functions || asks_about_version((*loaded)->entries)) {
+        if (auto const newest = newest_versions(); newest.count(c.row.workflow) > 0) judge_run(**loaded, newest.at(c.row.workflow));
         return {};
     }
     auto arguments = load_arguments(**loaded, *store);
@@ -321,11 +322,12 @@ void engine_core::retry_held()
         held.status = run_status::held;
         held.workflow = w.workflow;
         auto rows = all_runs(held);
-        if (!rows) {
+        auto const asked = withdraw_version_questions(w);
+        if (!rows || !asked) {
             std::unique_lock lock(guard_);
             held_to_retry_.insert(w);
             lock.unlock();
-            return trouble("looking for held runs", rows.error());
+            return trouble("looking for held runs", rows ? asked.error() : rows.error());
         }
         for (auto const& row : *rows) {
             auto const reason = parse_wait_reason(row.reason);

@@ -10,6 +10,8 @@ namespace flow::detail {
 namespace {
 constexpr std::chrono::seconds judge_every{5};
 constexpr std::size_t chunk = 100;
+// Far more than a person decides.
+constexpr std::size_t most_questions = 10'000;
 }  // namespace
 
 void engine_core::announce()
@@ -43,18 +45,20 @@ void engine_core::judge_versions()
     auto const queued = store->reader().versions_in_queue();
     if (!queued) return trouble("looking for versions", queued.error());
     auto const newest = newest_versions();
-    std::vector<workflow_version> nowhere;
-    for (auto const& w : *queued)
-        if (newest.count(w.workflow) > 0 && !has(w)) nowhere.push_back(w);
+    std::set<workflow_version> nowhere(queued->begin(), queued->end());
+    // A run that was judged comes back with a decision: not to wait all that time again.
+    for (auto const& [w, _] : missing_since_) nowhere.insert(w);
+    std::erase_if(nowhere, [&](auto const& w) { return newest.count(w.workflow) == 0 || has(w); });
     if (!nowhere.empty()) {
         auto const owners = store->reader().owners();
         if (!owners) return trouble("looking for other engines", owners.error());
         for (auto const& o : *owners)
             for (auto const& w : o.workflows)
-                if (o.alive) std::erase(nowhere, w);
+                if (o.alive) nowhere.erase(w);
     }
-    std::erase_if(missing_since_, [&](auto const& m) { return std::find(nowhere.begin(), nowhere.end(), m.first) == nowhere.end(); });
-    for (auto const& w : nowhere) {
+    std::erase_if(missing_since_, [&](auto const& m) { return nowhere.count(m.first) == 0; });
+    for (auto const& w : *queued) {
+        if (nowhere.count(w) == 0) continue;
         auto const since = missing_since_.try_emplace(w, now).first->second;
         if (now - since >= options_.version_patience) judge(w, newest.at(w.workflow));
     }
@@ -74,7 +78,6 @@ void engine_core::judge(workflow_version const& missing, std::uint32_t newest)
         return trouble("claiming runs", runs.error());
     }
     for (auto const& c : *runs) judge_run(c.row.id, newest);
-    if (!runs->empty()) look_soon();
 }
 
 void engine_core::judge_run(run_id id, std::uint32_t newest)
@@ -84,17 +87,49 @@ void engine_core::judge_run(run_id id, std::uint32_t newest)
         strays_ = true;
         return;
     }
-    auto p = plan_missing_version(**loaded, newest, clock().now());
-    auto const text = p.entries.back().why;
-    if (write_for_run(**loaded, std::move(p))) log(log_level::warning, "run " + to_string(id) + ": " + text);
-    else strays_ = true;  // there is mail, or the store could not be asked: it is looked at again
+    judge_run(**loaded, newest);
 }
 
-bool engine_core::write_for_run(loaded_run const& run, plan p)
+void engine_core::judge_run(loaded_run const& run, std::uint32_t newest)
+{
+    version_facts const facts{newest, has({run.row.workflow, run.row.version}), shared_->new_uuid4(), shared_->by, clock().now()};
+    auto [p, effects] = judge_version(run, facts);
+    auto const text = p.entries.back().why;
+    if (write_for_run(run, std::move(p), std::move(effects))) log(log_level::warning, "run " + to_string(run.row.id) + ": " + text);
+    else strays_ = true;  // there is mail, or the store could not be asked: it is looked at again
+    look_soon();
+}
+
+/// A version was registered: runs of it that ask for a decision need none any more.
+outcome<void> engine_core::withdraw_version_questions(workflow_version const& w)
+{
+    waitpoint_filter questions;
+    questions.status = waitpoint_status::pending;
+    questions.purpose = waitpoint_purpose::intervention;
+    questions.limit = most_questions;
+    auto const open = store->reader().waitpoints(questions);
+    if (!open) return open.error();
+    for (auto const& q : *open) {
+        if (!asks_about_version(q)) continue;
+        auto const row = store->run(q.run);
+        if (!row) return row.error();
+        if (!*row || (*row)->workflow != w.workflow || (*row)->version != w.version) continue;
+        flow::completion c;
+        c.waitpoint = q.id;
+        c.output = version_is_back();
+        c.by = shared_->by;
+        c.why = "its version is here";
+        c.at = clock().now();
+        if (auto const done = store->complete(c); !done) return done.error();
+    }
+    return {};
+}
+
+bool engine_core::write_for_run(loaded_run const& run, plan p, std::vector<row_effect> effects)
 {
     auto const last = run.entries.back().seq;
     number(p, run.row.id, last, run.row.epoch);
-    group const g{run.row.id, run.row.num, run.row.epoch, last, std::move(p.entries), {}, std::move(p.change)};
+    group const g{run.row.id, run.row.num, run.row.epoch, last, std::move(p.entries), std::move(effects), std::move(p.change)};
     auto const answers = store->apply({&g, 1}, time_limit{5000});
     return answers && answers->front().kind == answer_kind::applied;
 }

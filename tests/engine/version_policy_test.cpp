@@ -87,23 +87,122 @@ TEMPLATE_LIST_TEST_CASE("PR-01 P47 a run that never began begins with the newest
     CHECK(run.end().result == "\"paid by version 2\"");
 }
 
-TEMPLATE_LIST_TEST_CASE("P47 more than replayable steps has begun: the run is held, and goes on when its version is back", "[engine][version]",
-                        every_store)
+namespace {
+
+/// A run of version 1 that has paid and waits, on an engine that has version 2 only: long enough that somebody is asked.
+flow::run_id asks_about_its_version(world& w, flow::store_ptr const& again)
+{
+    auto const id = w.engine().start<pays>(1).id();
+    w.pass(1s);
+    REQUIRE(outside().count("pay") == 1);
+    w.restart(again, second);
+    pass(w, 60s);
+    auto const view = w.view(id);
+    REQUIRE(view.row.status.run == flow::run_status::waiting);
+    REQUIRE(view.open.size() == 1);
+    CHECK_THAT(view.open[0].question, Catch::Contains("version 1") && Catch::Contains("pays") && Catch::Contains("Version 2 is here"));
+    CHECK(view.open[0].choices == std::vector<std::string>{"wait", "adopt", "restart", "fail", "cancel"});
+    CHECK_THAT(view.unblocked_by, Catch::Contains("flow decide"));
+    return id;
+}
+
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("P47 more than replayable steps has begun: somebody is asked, and it goes on when its version is back",
+                        "[engine][version]", every_store)
+{
+    TestType place;
+    world w(place.store, first);
+    auto const id = asks_about_its_version(w, place.again());
+    SECTION("nobody has decided") {}
+    SECTION("decided: wait for it")
+    {
+        w.engine().decide(w.engine().intervention_of(id), "wait");
+        pass(w, 60s);
+        REQUIRE(w.status(id) == flow::run_status::held);
+        CHECK(w.view(id).waits_for.id == "no_version");
+    }
+    SECTION("decided: wait, and thought better of it")
+    {
+        w.engine().decide(w.engine().intervention_of(id), "wait");
+        pass(w, 10s);
+        REQUIRE(w.status(id) == flow::run_status::held);
+        w.engine().resume(id);
+        pass(w, 60s);
+        REQUIRE(w.status(id) == flow::run_status::waiting);
+        CHECK(w.view(id).open.size() == 1);
+    }
+    w.restart(place.again(), both);
+    pass(w, 20s);
+    REQUIRE(w.status(id) == flow::run_status::succeeded);
+    CHECK(w.engine().find(id).end().result.ends_with("1\""));
+    CHECK(w.view(id).row.version == 1);
+    CHECK(outside().count("pay") == 1);
+    check_invariants(*w.store());
+}
+
+TEMPLATE_LIST_TEST_CASE("P47 what a person decides about a run whose version is gone", "[engine][version]", every_store)
+{
+    TestType place;
+    world w(place.store, first);
+    auto const id = asks_about_its_version(w, place.again());
+    auto const decide = [&](std::string_view choice) {
+        w.engine().decide(w.engine().intervention_of(id), choice, std::nullopt, "the old code is deleted", "alice");
+        pass(w, 20s);
+    };
+    SECTION("adopt: the new code goes on, or is held where it does not fit")
+    {
+        decide("adopt");
+        REQUIRE(w.status(id) == flow::run_status::held);
+        CHECK(w.view(id).waits_for.id == "nondeterminism");
+        CHECK(w.view(id).row.version == 2);
+    }
+    SECTION("restart: from the beginning, with the new code")
+    {
+        decide("restart");
+        REQUIRE(w.status(id) == flow::run_status::succeeded);
+        CHECK(w.engine().find(id).end().result == "\"paid by version 2\"");
+    }
+    SECTION("fail")
+    {
+        decide("fail");
+        REQUIRE(w.status(id) == flow::run_status::failed);
+        CHECK(w.engine().find(id).end().failure->code() == flow::errc::no_version);
+        CHECK_THAT(std::string(w.engine().find(id).end().failure->what()), Catch::Contains("alice"));
+    }
+    SECTION("cancel")
+    {
+        decide("cancel");
+        REQUIRE(w.status(id) == flow::run_status::cancelled);
+    }
+    SECTION("a cancel from outside needs no decision")
+    {
+        w.engine().cancel(id);
+        pass(w, 60s);
+        REQUIRE(w.status(id) == flow::run_status::cancelled);
+    }
+    CHECK(outside().count("pay") == 1);
+    check_invariants(*w.store());
+}
+
+TEMPLATE_LIST_TEST_CASE("P47 after a restart by decision the run pays again under the same key", "[engine][version]", every_store)
 {
     TestType place;
     world w(place.store, first);
     auto const id = w.engine().start<pays>(1).id();
     w.pass(1s);
-    REQUIRE(outside().count("pay") == 1);
-    w.restart(place.again(), second);
+    w.restart(place.again(), [](flow::engine& e) { e.add<pays>("pays", flow::version{2}); });
     pass(w, 60s);
-    REQUIRE(w.status(id) == flow::run_status::held);
-    CHECK(w.view(id).waits_for.id == "no_version");
-    CHECK_THAT(w.view(id).waits_for.detail, Catch::Contains("version 1") && Catch::Contains("pays") && Catch::Contains("flow cancel"));
-    w.restart(place.again(), both);
-    pass(w, 10s);
-    CHECK(w.status(id) == flow::run_status::succeeded);
-    CHECK(outside().count("pay") == 1);
+    w.engine().decide(w.engine().intervention_of(id), "restart");
+    pass(w, 20s);
+    REQUIRE(w.status(id) == flow::run_status::succeeded);
+    CHECK(outside().count("pay") == 2);
+    
+    std::vector<std::string> keys;
+    for (auto const& e : w.engine().journal(id, flow::seq_no::none, 1000))
+        if (e.kind == flow::entry_kind::step) keys.push_back(e.payload);
+    REQUIRE(keys.size() == 2);
+    CHECK(keys[0] == keys[1]);
     check_invariants(*w.store());
 }
 
