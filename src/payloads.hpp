@@ -27,6 +27,7 @@ struct wait_payload {
     waitpoint_id waitpoint;
     std::optional<std::int64_t> due_at;
     bool made_here = false;  ///< the token was made with the wait
+    std::optional<waitpoint_id> timer;  ///< falls due with this wait, where the token lives longer
 };
 
 /// intervention; also the waitpoint's options.

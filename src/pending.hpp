@@ -32,8 +32,6 @@ public:
     virtual std::optional<waitpoint_id> withdrawable() const { return std::nullopt; }
     /// It is not this operation's own: if only a branch is cancelled, others may still wait for it.
     virtual bool leaves_open() const { return false; }
-    /// Nothing in the store would wake the run for it: it cannot leave memory meanwhile.
-    virtual bool keeps_frame() const { return false; }
     /// The engine stops: functions are asked to.
     virtual void stop() {}
 

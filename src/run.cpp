@@ -212,8 +212,7 @@ bool run::can_leave() const noexcept
 {
     bool const settled = phase_ == phase::live && !stopping_ && !dry_ && !answering_ && !healing_ && kept_back_.empty() && parked_.empty();
     return settled && row_.status.execution == execution_status::executing_with_waitpoints && calls_.empty() && pendings_ > 0 &&
-           pendings_ == standing_.size() &&
-           std::none_of(standing_.begin(), standing_.end(), [](auto const& s) { return s.first->keeps_frame(); });
+           pendings_ == standing_.size();
 }
 
 void run::evict()

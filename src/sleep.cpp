@@ -2,6 +2,7 @@
 
 #include "src/payloads.hpp"
 #include "src/pending.hpp"
+#include "src/waits.hpp"
 
 namespace flow::detail {
 
@@ -21,7 +22,7 @@ public:
         if (waitpoint_) {
             run_.wait_for(*waitpoint_, *this);
             if (fresh) {
-                run_.add(insert_waitpoint{row()});
+                run_.add(insert_waitpoint{timer_row(run_.row().id, *waitpoint_, "sleep", at_.place, due_at_, run_.now())});
                 run_.add(add_edge{*waitpoint_, at_.path, at_.place});
             }
             wait_reason reason;
@@ -83,20 +84,6 @@ private:
         over_ = true;
         land();
         if (!starting_) run_.resume(done_);
-    }
-
-    waitpoint_row row() const
-    {
-        waitpoint_row w;
-        w.id = *waitpoint_;
-        w.run = run_.row().id;
-        w.type = waitpoint_type::datetime;
-        w.purpose = waitpoint_purpose::timer;
-        w.name = "sleep";
-        w.place = at_.place;
-        w.due_at = due_at_;
-        w.created_at = run_.now();
-        return w;
     }
 
     journaled_operation& op_;

@@ -5,6 +5,7 @@
 #include "src/names.hpp"
 #include "src/payloads.hpp"
 #include "src/pending.hpp"
+#include "src/waits.hpp"
 
 namespace flow::detail {
 
@@ -138,6 +139,9 @@ public:
         auto const lifetime = token_.due_at;
         due_at_ = std::min(own_limit, lifetime);
         token_ends_ = on_.made_here || lifetime <= own_limit;
+        // The token's row does not end this wait: something in the store must wake the run for it.
+        if (fresh && !token_ends_) on_.timer = waitpoint_id{run_.draw_uuid()};
+        if (on_.timer) run_.wait_for(*on_.timer, *this);
         if (fresh) {
             auto e = entry(entry_kind::wait);
             e.payload = write_payload(on_);
@@ -149,6 +153,10 @@ public:
                 run_.add(insert_waitpoint{std::move(row)});
             }
             run_.add(add_edge{on_.waitpoint, at_.path, at_.place});
+            if (on_.timer) {
+                run_.add(insert_waitpoint{timer_row(run_.row().id, *on_.timer, "time limit", at_.place, due_at_, run_.now())});
+                run_.add(add_edge{*on_.timer, at_.path, at_.place});
+            }
         }
         wait_reason reason;
         reason.type = wait_reason::kind::external;
@@ -161,6 +169,7 @@ public:
         auto const* known = run_.known(on_.waitpoint);
         if (!fresh && cancelled_meanwhile(known)) cancel();
         else if (known && known->status != waitpoint_status::pending) woken(*known);
+        else if (is_timer_over()) due(self_);
         else if (due_at_ != never) run_.hosted_by().arm_at(self_, due_at_);
         starting_ = false;
         return over_;
@@ -169,6 +178,7 @@ public:
     void woken(waitpoint_row const& w) override
     {
         if (over_) return;
+        if (w.id == on_.timer) return due(self_);
         auto e = entry(w.status == waitpoint_status::completed && !w.output_is_error ? entry_kind::waited : entry_kind::wait_failed);
         e.by = w.by;
         e.why = w.why;
@@ -188,6 +198,7 @@ public:
         }
         run_.append(std::move(e));
         run_.take(w.id);
+        settle_timer(waitpoint_status::withdrawn);
         run_.unblock(*this, w.status == waitpoint_status::completed ? "Run was continued: " + who + " completed " + token_.place + "."
                                                              : "Run was continued: " + token_.place + " timed out.");
         run_.submit();
@@ -206,6 +217,7 @@ public:
         run_.append(std::move(e));
         if (token_ends_) run_.add(decide_waitpoint{on_.waitpoint, waitpoint_status::timed_out});
         else run_.leave_open(on_.waitpoint);
+        settle_timer(waitpoint_status::completed);
         run_.unblock(*this, "Run was continued: " + token_.place + " timed out.");
         run_.submit_and_hold([this, d](superseded const* why) {
             if (why) {  // answered first
@@ -222,17 +234,28 @@ public:
         return over_ ? std::nullopt : std::optional(on_.waitpoint);
     }
     bool leaves_open() const override { return !on_.made_here; }
-    /// Its own time limit stands in no row.
-    bool keeps_frame() const override { return !token_ends_ && due_at_ != never; }
     void cancel() override
     {
         if (over_) return;
         run_.deliver_cancel(branch_, at_, op_.called().view(), op_);
+        settle_timer(waitpoint_status::withdrawn);
         run_.submit();
         end();
     }
 
 private:
+    /// Nobody but its holder, or the store while nobody holds the run, decides a timer: what is known of it is all.
+    void settle_timer(waitpoint_status fate)
+    {
+        if (is_timer_over()) run_.take(*on_.timer);
+        else if (on_.timer) run_.add(decide_waitpoint{*on_.timer, fate});
+    }
+    bool is_timer_over() const
+    {
+        auto const* known = on_.timer ? run_.known(*on_.timer) : nullptr;
+        return known && known->status != waitpoint_status::pending;
+    }
+
     void end()
     {
         over_ = true;

@@ -20,6 +20,20 @@ completion_answer judge(waitpoint_row const& w, completion const& what)
     return completion_answer::completed;
 }
 
+waitpoint_row timer_row(run_id run, waitpoint_id id, std::string_view name, std::string_view place, time_point due_at, time_point now)
+{
+    waitpoint_row w;
+    w.id = id;
+    w.run = run;
+    w.type = waitpoint_type::datetime;
+    w.purpose = waitpoint_purpose::timer;
+    w.name = name;
+    w.place = place;
+    w.due_at = due_at;
+    w.created_at = now;
+    return w;
+}
+
 waitpoint_status fate_when_due(waitpoint_type type) noexcept
 {
     return type == waitpoint_type::datetime ? waitpoint_status::completed : waitpoint_status::timed_out;

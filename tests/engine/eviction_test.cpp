@@ -143,23 +143,65 @@ TEMPLATE_LIST_TEST_CASE("a run that is cancelled while it is not in memory clean
     check_invariants(*place.store);
 }
 
-TEMPLATE_LIST_TEST_CASE("a run whose time limit stands in no row stays; a decision waits without a frame", "[engine][evict]", every_store)
+TEMPLATE_LIST_TEST_CASE("a decision waits without a frame", "[engine][evict]", every_store)
 {
     TestType place;
     world w(place.store, add_all);
     alive = 0;
-    auto const limited = w.engine().start<has_its_own_limit>();
-    w.pass(1h);
-    CHECK(alive == 1);
-    w.pass(2h);
-    CHECK(limited.result() == -1);
-
     auto const doubtful = w.engine().start<in_doubt>();
     w.pass(1h);
     CHECK(alive == 0);
     w.engine().decide(w.engine().intervention_of(doubtful.id()), "complete", "9");
     w.settle();
     CHECK(doubtful.result() == 9);
+}
+
+TEMPLATE_LIST_TEST_CASE("a wait with a time limit of its own leaves memory, and ends at that limit or with the answer", "[engine][evict][wait]",
+                        every_store)
+{
+    TestType place;
+    world w(place.store, add_all);
+    alive = 0;
+    auto const limited = w.engine().start<has_its_own_limit>();
+    w.pass(1h);
+    CHECK(alive == 0);
+    CHECK(w.status(limited.id()) == flow::run_status::waiting);
+    auto const id = w.open_token();
+    int ends_with = -1;
+    SECTION("nobody answers") {}
+    SECTION("nobody answers, and no engine runs when the time is over")
+    {
+        w.stop();
+        w.clock().advance(10h);
+        w.restart();
+    }
+    SECTION("it is answered out of memory")
+    {
+        w.engine().complete_json(id, "5");
+        ends_with = 5;
+    }
+    SECTION("it is answered while the run is in memory")
+    {
+        w.restart();
+        auto const again = w.engine().start<has_its_own_limit>();
+        w.pass(1s);
+        CHECK(alive == 1);
+        for (auto const& t : w.view(again.id()).open) w.engine().complete_json(t.row.id, "6");
+        w.pass(1s);
+        CHECK(w.engine().find(again.id()).end().result == "6");
+    }
+    SECTION("it is cancelled")
+    {
+        w.engine().cancel(limited.id());
+        w.settle();
+        REQUIRE(w.status(limited.id()) == flow::run_status::cancelled);
+        check_invariants(*w.store());
+        return;
+    }
+    w.pass(2h);
+    CHECK(w.engine().find(limited.id()).end().result == std::to_string(ends_with));
+    CHECK(w.store()->next_due().value() == flow::never);  // no timer is left behind
+    check_invariants(*w.store());
 }
 
 TEMPLATE_LIST_TEST_CASE("pausing lets what runs return, begins nothing, and gives the run up until it is resumed", "[engine][evict][pause]", every_store)
