@@ -30,6 +30,8 @@ class async_executor;
 
 // What another process wrote is seen within one of these; asking costs microseconds. Bound to keep: 50 ms.
 inline constexpr std::chrono::milliseconds look_every{10};
+// So many runs are claimed, woken or looked at in one call of the store.
+inline constexpr std::size_t claim_chunk = 100;
 
 class engine_core {
 public:
@@ -99,6 +101,8 @@ private:
     void tick_soon();
     void deliver_notices();
     void claim_runs();
+    /// Nothing: the store could not be asked; that is told.
+    std::optional<std::vector<claimed>> claim(std::span<workflow_version const> of, std::size_t most);
     std::size_t room_for_runs();
     std::size_t room_worth_a_look() const;
     void announce();

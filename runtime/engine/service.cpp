@@ -15,7 +15,6 @@ namespace {
 
 // Dead owners are looked for this often while there are others (P57).
 constexpr std::chrono::milliseconds claim_every{250};
-constexpr std::size_t chunk = 100;
 
 }  // namespace
 
@@ -86,7 +85,7 @@ void engine_core::look_into_store(bool everything)
 
     if (changed) deliver_notices();
     if (changed || due) {
-        if (auto const n = store->scan(clock().now(), chunk); !n) trouble("looking for timers", n.error());
+        if (auto const n = store->scan(clock().now(), claim_chunk); !n) trouble("looking for timers", n.error());
         if (auto const t = store->next_due()) store_due_ = *t;
     }
     last_claim_ = now;
@@ -119,7 +118,7 @@ outcome<std::vector<run_row>> engine_core::all_runs(run_filter which)
 
 void engine_core::deliver_notices()
 {
-    auto notices = store->look(owner_, 10 * chunk);
+    auto notices = store->look(owner_, 10 * claim_chunk);
     if (!notices) return trouble("looking for wakes", notices.error());
     told_trouble_.reset();
     for (auto& n : *notices) {
@@ -142,20 +141,26 @@ void engine_core::claim_runs()
     for (;;) {
         // A large backlog is claimed in one go: those of it that wait by now leave meanwhile, not only when all is claimed.
         evict_waiting();
-        auto const most = std::min(chunk, room_for_runs());
+        auto const most = std::min(claim_chunk, room_for_runs());
         backlog_ = true;
         if (most == 0) return;
-        auto runs = store->claim({owner_, mine, most, clock().now()});
-        if (!runs) {
-            if (runs.error().code() == errc::commit_unknown) strays_ = true;
-            return trouble("claiming runs", runs.error());
-        }
+        auto const runs = claim(mine, most);
+        if (!runs) return;
         if (strays_) enter_strays();
         told_trouble_.reset();
         for (auto const& c : *runs) enter(c);
         backlog_ = runs->size() == most;
         if (!backlog_) return;
     }
+}
+
+std::optional<std::vector<claimed>> engine_core::claim(std::span<workflow_version const> of, std::size_t most)
+{
+    auto runs = store->claim({owner_, of, most, clock().now()});
+    if (runs) return *std::move(runs);
+    if (runs.error().code() == errc::commit_unknown) strays_ = true;
+    trouble("claiming runs", runs.error());
+    return std::nullopt;
 }
 
 /// Few at a time are none: a backlog is claimed in large pieces.
@@ -171,7 +176,7 @@ std::size_t engine_core::room_for_runs()
 
 std::size_t engine_core::room_worth_a_look() const
 {
-    return std::min(chunk, std::max<std::size_t>(options_.most_running, 1) / 4 + 1);
+    return std::min(claim_chunk, std::max<std::size_t>(options_.most_running, 1) / 4 + 1);
 }
 
 void engine_core::enter_strays()
@@ -245,7 +250,7 @@ outcome<completion_answer> engine_core::complete(flow::completion const& what)
     if (stopping_) return store->complete(what);
     auto const mine = my_workflows();
     // While others stand in the queue it has its turn there.
-    auto const most = backlog_ ? 0 : std::min(chunk, room_for_runs());
+    auto const most = backlog_ ? 0 : std::min(claim_chunk, room_for_runs());
     auto const done = store->complete_and_claim(what, {owner_, mine, most, clock().now()});
     if (!done) {
         if (done.error().code() == errc::commit_unknown) strays_ = true;

@@ -9,7 +9,6 @@ namespace flow::detail {
 
 namespace {
 constexpr std::chrono::seconds judge_every{5};
-constexpr std::size_t chunk = 100;
 // Far more than a person decides.
 constexpr std::size_t most_questions = 10'000;
 }  // namespace
@@ -72,11 +71,8 @@ bool engine_core::has(workflow_version const& w) const
 
 void engine_core::judge(workflow_version const& missing, std::uint32_t newest)
 {
-    auto const runs = store->claim({owner_, {&missing, 1}, chunk, clock().now()});
-    if (!runs) {
-        if (runs.error().code() == errc::commit_unknown) strays_ = true;
-        return trouble("claiming runs", runs.error());
-    }
+    auto const runs = claim({&missing, 1}, claim_chunk);
+    if (!runs) return;
     for (auto const& c : *runs) judge_run(c.row.id, newest);
 }
 

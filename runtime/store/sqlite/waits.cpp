@@ -71,8 +71,11 @@ constexpr auto due_waits =
     "select w.num, w.type from waitpoints w cross join runs r on r.num = w.run"
     " where w.status = 0 and w.due_at <= ? and w.due_at < 9223372036854775807 and r.owner = 0 order by w.due_at limit ?";
 constexpr auto due_runs = "select num from runs where execution = 1 and due_at <= ? order by due_at limit ?";
-constexpr auto overdue_runs = "select num from runs where deadline_at <= ? and deadline_at < 9223372036854775807 and execution <> 7"
-                              " and status <> 6 and owner = 0 order by deadline_at limit ?";
+// Nobody holds them, and they neither have ended nor clean up.
+#define MAY_EXPIRE " from runs where deadline_at < 9223372036854775807 and execution <> 7 and status <> 6 and owner = 0"
+constexpr auto overdue_runs = "select num" MAY_EXPIRE " and deadline_at <= ? order by deadline_at limit ?";
+constexpr auto next_overdue = "select deadline_at" MAY_EXPIRE " order by deadline_at limit 1";
+#undef MAY_EXPIRE
 constexpr auto woken_runs =
     "select distinct r.num from wakes k cross join runs r on r.num = k.run"
     " where r.execution = 5 and r.status in (3, 6) and r.owner = 0 limit ?";
@@ -184,8 +187,7 @@ outcome<time_point> sqlite_store::next_due()
         }
         auto r = c.prepare("select min(due_at) from runs where execution = 1");
         if (r.step() && !r.is_null(0)) due = std::min(due, r.time(0));
-        auto d = c.prepare("select deadline_at from runs where deadline_at < 9223372036854775807 and execution <> 7 and status <> 6"
-                           " and owner = 0 order by deadline_at limit 1");
+        auto d = c.prepare(next_overdue);
         if (d.step()) due = std::min(due, d.time(0));
     });
     if (!done) return done.error();
