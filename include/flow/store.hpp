@@ -85,6 +85,13 @@ public:
     /// The run's row and its whole journal, by one statement each (P56). Nothing if there is no such run.
     /// Verifies nothing: src/ does, so that every store is judged alike.
     virtual outcome<std::optional<loaded_run>> load(run_id run) = 0;
+    /// The same for each of these, in their order. A store that is far away does it in fewer messages.
+    virtual std::vector<outcome<std::optional<loaded_run>>> load_all(std::span<run_id const> runs)
+    {
+        std::vector<outcome<std::optional<loaded_run>>> all;
+        for (auto const id : runs) all.push_back(load(id));
+        return all;
+    }
 
     /// The payload under this hash, unverified; store_corrupt if there is none.
     virtual outcome<std::string> load_blob(digest const& hash) = 0;

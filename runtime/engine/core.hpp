@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -105,7 +106,8 @@ private:
     /// A group of this engine's for a run that it owns and nothing drives.
     bool write_for_run(loaded_run const& run, plan p);
     void enter_strays();
-    void enter(claimed const& c);
+    void enter(std::span<claimed const> all);
+    void enter(claimed const& c, outcome<std::optional<loaded_run>> loaded);
     void begin(std::shared_ptr<driver> const& d, workflow_functions const& functions, stored_arguments arguments);
     void retry_held();
     void resume_retried();

@@ -15,6 +15,8 @@ namespace {
 // Dead owners are looked for this often while there are others (P57).
 constexpr std::chrono::milliseconds claim_every{250};
 constexpr std::size_t chunk = 100;
+// Many enough for few messages to a server, few enough that the first begin while the others are read.
+constexpr std::size_t load_at_once = 25;
 
 }  // namespace
 
@@ -142,7 +144,7 @@ void engine_core::claim_runs()
         }
         if (strays_) enter_strays();
         told_trouble_.reset();
-        for (auto const& c : *runs) enter(c);
+        enter(*runs);
         backlog_ = runs->size() == most;
         if (!backlog_) return;
     }
@@ -167,18 +169,29 @@ void engine_core::enter_strays()
     auto rows = all_runs(mine);
     if (!rows) return trouble("looking for claimed runs", rows.error());
     strays_ = false;
-    for (auto& row : *rows) {
-        {
-            std::lock_guard const lock(guard_);
-            if (drivers_.count(row.id) > 0) continue;
-        }
-        enter({std::move(row), false});
+    std::vector<claimed> strays;
+    {
+        std::lock_guard const lock(guard_);
+        for (auto& row : *rows)
+            if (drivers_.count(row.id) == 0) strays.push_back({std::move(row), false});
+    }
+    enter(strays);
+}
+
+void engine_core::enter(std::span<claimed const> all)
+{
+    while (!all.empty()) {
+        auto const few = all.first(std::min(all.size(), load_at_once));
+        all = all.subspan(few.size());
+        std::vector<run_id> ids;
+        for (auto const& c : few) ids.push_back(c.row.id);
+        auto loaded = store->load_all(ids);
+        for (std::size_t i = 0; i < few.size(); ++i) enter(few[i], std::move(loaded[i]));
     }
 }
 
-void engine_core::enter(claimed const& c)
+void engine_core::enter(claimed const& c, outcome<std::optional<loaded_run>> loaded)
 {
-    auto loaded = store->load(c.row.id);
     if (!loaded || !*loaded) {
         if (loaded) return;
         strays_ = true;

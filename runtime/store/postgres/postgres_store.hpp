@@ -4,6 +4,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,7 @@ public:
     outcome<std::optional<waitpoint_row>> waitpoint(waitpoint_id id) override;
     outcome<std::vector<journal_entry>> journal(run_id run, seq_no after, std::size_t limit) override;
     outcome<std::optional<loaded_run>> load(run_id run) override;
+    std::vector<outcome<std::optional<loaded_run>>> load_all(std::span<run_id const> runs) override;
     outcome<std::string> load_blob(digest const& hash) override;
     outcome<std::vector<notice>> look(owner_id owner, std::size_t limit) override;
     outcome<time_point> next_due() override;
@@ -63,9 +65,11 @@ public:
     store_reader& reader() override { return reader_; }
 
 private:
+    /// Those that are there, as they were at one moment.
+    outcome<std::map<run_id, loaded_run>> load_moment(std::span<run_id const> runs);
     std::string renew(std::vector<leases::living> const& living);
     void bury(std::vector<owner_id> const& dead);
-    outcome<void> decide_due_waits(time_point now, std::int64_t limit);
+    outcome<void> decide_due_waits(time_point now, std::vector<std::int64_t> const& due);
     /// Throws refusal(store_unavailable) once this owner's lease has ended by our clock.
     void must_stand(owner_id owner) const;
 
