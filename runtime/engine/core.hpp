@@ -18,7 +18,7 @@
 #include "runtime/engine/client_core.hpp"
 #include "runtime/engine/driver.hpp"
 #include "runtime/engine/held.hpp"
-#include "runtime/engine/journal_writer.hpp"
+#include "runtime/engine/journal_writers.hpp"
 #include "runtime/engine/timers.hpp"
 #include "runtime/engine/workers.hpp"
 #include "src/plans.hpp"
@@ -28,7 +28,7 @@ namespace flow::detail {
 
 class async_executor;
 
-// What another process wrote is seen within one of these; asking costs microseconds. Bound to keep: 50 ms.
+// What another process wrote is seen within one of these, where the store does not tell by itself. Bound to keep: 50 ms.
 inline constexpr std::chrono::milliseconds look_every{10};
 
 class engine_core {
@@ -58,13 +58,14 @@ public:
     std::shared_ptr<flow::store> const store;
     std::shared_ptr<workers> const threads;
     timers clocks;
-    journal_writer journal;
+    journal_writers journal;
 
     flow::clock const& clock() const noexcept { return shared_->time(); }
     void random(std::uint8_t* bytes, std::size_t n) const { shared_->random(bytes, n); }
     void log(log_level level, std::string const& text) const { shared_->log(level, text); }
     async_executor& coroutines();
     void commit_soon();  ///< groups were given and nobody on this thread waits for them
+    bool may_act() const noexcept { return store->may_act(owner_); }
     void run_is_over(driver& d);
     void run_waits(run_id id, bool waits);  ///< it could leave memory; it could no longer
     /// Holds a run whose groups the store refuses for good, from what is stored of it (P9).
@@ -128,7 +129,7 @@ private:
     bool all_returned() const;
     void give_back();
     bool all_given_back() const { return answered_ == stopped_drivers_.size(); }
-    bool all_written() const { return !journal.has_work() || journal.trouble(); }
+    bool all_written() const { return journal.is_written(); }
     void finish_stop();
     void stop_on();
     void tell_stopped(bool ended);
@@ -157,13 +158,13 @@ private:
     std::recursive_mutex polling_;  ///< one thread drives at a time; a step's function may wait for a run, and so drive
     std::mutex serving_;            ///< one thread looks around at a time
     std::uint64_t seen_change_ = ~std::uint64_t{0};
-    std::chrono::steady_clock::time_point last_claim_{};
+    std::chrono::steady_clock::time_point last_claim_{}, asked_at_{};
     std::atomic<time_point> store_due_ = never;
     std::optional<errc> told_trouble_;
     bool told_warning_ = false;
     duration next_judgement_{};  ///< steady
     std::map<workflow_version, duration> missing_since_;  ///< steady; versions in the queue that no living engine has
-    bool strays_ = false;  ///< perhaps there are runs that this engine owns and does not drive
+    std::atomic<bool> strays_{false};  ///< perhaps there are runs that this engine owns and does not drive
     bool backlog_ = false; ///< the last claim left runs in the queue
     bool look_again_ = false;  ///< a call of the last look around failed
 

@@ -58,12 +58,17 @@ void engine_core::look_into_store(bool everything)
 {
     std::lock_guard const alone(serving_);
     if (stopping_) return;
-    auto const change = store->change_counter();
-    if (!change) return trouble("reading the store", change.error());
-    bool const again = std::exchange(look_again_, false);
-    bool const news = std::exchange(seen_change_, *change) != *change;
-    bool const changed = everything || again || news;
     auto const now = std::chrono::steady_clock::now();
+    bool changed = everything || look_again_;
+    // Whoever polls wants to know now.
+    bool const is_told = drive_ == driven::by_threads && store->ask_every() > look_every;
+    if (changed || !is_told || now - asked_at_ >= store->ask_every()) {
+        auto const change = store->change_counter();
+        if (!change) return trouble("reading the store", change.error());
+        asked_at_ = now;
+        changed = std::exchange(seen_change_, *change) != *change || changed;
+    }
+    look_again_ = false;
     bool const due = until_store_due() == duration::zero();
     bool const round = now - last_claim_ >= claim_every;
     judge_versions();
@@ -139,10 +144,10 @@ void engine_core::claim_runs()
         if (most == 0) return;
         auto runs = store->claim({owner_, mine, most, clock().now()});
         if (!runs) {
-            strays_ = strays_ || runs.error().code() == errc::commit_unknown;
+            if (runs.error().code() == errc::commit_unknown) strays_ = true;
             return trouble("claiming runs", runs.error());
         }
-        if (strays_) enter_strays();
+        if (strays_ && may_act()) enter_strays();
         told_trouble_.reset();
         enter(*runs);
         backlog_ = runs->size() == most;

@@ -1,5 +1,7 @@
 #include "runtime/store/postgres/batch_state.hpp"
 
+#include <algorithm>
+
 #include "runtime/store/postgres/rows.hpp"
 #include "src/plans.hpp"
 
@@ -240,6 +242,20 @@ void batch_state::clear_up(std::int64_t run, time_point at)
     std::erase_if(new_wakes_, [&](link const& l) { return l.first == run; });
     mail_[run].clear();
     runs_.at(run).ended = true;
+}
+
+bool batch_state::frees_runs() const
+{
+    return std::any_of(runs_.begin(), runs_.end(), [](auto const& r) {
+        return r.second.changed && !r.second.ended && r.second.row.owner == owner_id::nobody;
+    });
+}
+
+bool batch_state::wakes_or_queues() const
+{
+    return !new_wakes_.empty() || std::any_of(runs_.begin(), runs_.end(), [](auto const& r) {
+        return r.second.changed && r.second.row.status.execution == execution_status::queued;
+    });
 }
 
 void batch_state::write()

@@ -62,6 +62,9 @@ public:
 
     /// Entries first.
     void write();
+    /// Runs that nobody holds any more: queued, or with a wait that falls due. Others' runs that are woken.
+    bool frees_runs() const;
+    bool wakes_or_queues() const;
     /// Those whose runs were written.
     std::set<owner_id> const& writers() const noexcept { return writers_; }
 

@@ -145,6 +145,48 @@ std::string connection::database() const
     return name ? name : "";
 }
 
+struct listener::impl {
+    impl(std::string const& how, std::string const& channel) : link(how), quiet(link), ear(link, channel) {}
+
+    struct receiver final : pqxx::notification_receiver {
+        receiver(pqxx::connection& c, std::string const& channel) : notification_receiver(c, channel), self(c.backendpid()) {}
+        void operator()(std::string const&, int backend) override { heard = heard || backend != self; }
+        int const self;
+        bool heard = false;
+    };
+
+    pqxx::connection link;
+    pqxx::quiet_errorhandler quiet;
+    receiver ear;
+};
+
+listener::listener(std::string const& how, std::string const& channel)
+    : impl_(told_apart([&] { return std::make_unique<impl>(how, channel); }))
+{
+    told_apart([&] {
+#if !defined(PQXX_VERSION_MAJOR) || PQXX_VERSION_MAJOR < 7
+        impl_->link.inhibit_reactivation(true);
+#endif
+        // What is told is a hint, told after the commit it is about: nobody waits for the disk over it.
+        pqxx::nontransaction(impl_->link).exec("set synchronous_commit = off");
+    });
+}
+
+listener::~listener() = default;
+
+int listener::socket() const { return impl_->link.sock(); }
+
+bool listener::heard()
+{
+    told_apart([&] { impl_->link.get_notifs(); }, &impl_->link);
+    return std::exchange(impl_->ear.heard, false);
+}
+
+void listener::tell()
+{
+    told_apart([&] { pqxx::nontransaction(impl_->link).exec("notify " + impl_->link.quote_name(impl_->ear.channel())); }, &impl_->link);
+}
+
 }  // namespace flow::postgres_detail
 
 #pragma GCC diagnostic pop

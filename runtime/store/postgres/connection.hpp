@@ -73,4 +73,23 @@ private:
     bool in_transaction_ = false;
 };
 
+/// A connection that hears what others tell on a channel, and tells them. Not thread-safe; every call throws failure.
+class listener {
+public:
+    listener(std::string const& how, std::string const& channel);
+    listener(listener const&) = delete;
+    listener& operator=(listener const&) = delete;
+    ~listener();
+
+    /// Readable when something may have been told.
+    int socket() const;
+    /// Has another session told anything since the last call? Does not wait.
+    bool heard();
+    void tell();
+
+private:
+    struct impl;
+    std::unique_ptr<impl> const impl_;
+};
+
 }  // namespace flow::postgres_detail

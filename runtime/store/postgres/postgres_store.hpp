@@ -12,6 +12,7 @@
 #include "flow/store_reader.hpp"
 #include "runtime/store/postgres/database.hpp"
 #include "runtime/store/postgres/leases.hpp"
+#include "runtime/store/postgres/news.hpp"
 #include "runtime/store/secrets.hpp"
 
 namespace flow::postgres_detail {
@@ -42,8 +43,10 @@ public:
     outcome<owner_id> add_owner(owner_info const& who) override;
     outcome<void> announce(owner_id owner, std::span<workflow_version const> all) override;
     void retire_owner(owner_id owner) noexcept override;
+    bool may_act(owner_id owner) const noexcept override { return leases_.stands(owner); }
 
     outcome<std::vector<answer>> apply(std::span<group const> groups, time_limit limit) override;
+    std::size_t writers() const noexcept override { return options_.writers; }
     outcome<started> start(new_run const& what) override;
     outcome<completion_answer> complete(completion const& what) override;
     outcome<request_fate> ask(request const& what) override;
@@ -60,6 +63,8 @@ public:
     outcome<std::vector<notice>> look(owner_id owner, std::size_t limit) override;
     outcome<time_point> next_due() override;
     outcome<std::uint64_t> change_counter() override { return db_.change_counter(); }
+    std::chrono::milliseconds ask_every() const noexcept override;
+    void when_changed(owner_id owner, std::function<void()> then) override { news_.when_changed(owner, std::move(then)); }
     outcome<std::string> secret_of(waitpoint_id id) override;
     std::string warning() override { return leases_.trouble(); }
     store_reader& reader() override { return reader_; }
@@ -77,6 +82,7 @@ private:
     database db_;
     std::unique_ptr<connection> renewer_;  // the leases' thread alone: it must never wait for a call
     leases leases_;
+    news news_;
     postgres_reader reader_{db_};
 
     // What a claim wrote whose COMMIT is in doubt: the next one hands it out if it landed (protocol P8).

@@ -26,6 +26,7 @@ outcome<completion_answer> postgres_store::complete(completion const& what)
         wake(t.c, {&w->num, 1});
     });
     if (!done) return done.error();
+    if (told == completion_answer::completed) news_.concerns_everybody();
     return told;
 }
 
@@ -130,6 +131,7 @@ outcome<std::size_t> postgres_store::scan(time_point now, std::size_t limit)
         if (!ended.empty()) t.c.simple("delete from wakes where run in (" + number_list(ended) + ")");
     });
     if (!done) return done.error();
+    if (queued > 0) news_.concerns_everybody();
     return queued;
 }
 
