@@ -49,6 +49,7 @@ struct call_order {
     std::shared_ptr<attempt_data> attempt;
     std::string place;  ///< for people
     std::shared_ptr<void> held;  ///< its place under a limit, until the function has returned
+    bool acts_outside = false;
 };
 
 /// Commands of one run. Called on the run's strand; everything returns at once. What comes back is an event: a member of
@@ -60,6 +61,9 @@ public:
 
     /// Gives a group to the journal writer. Comes back as run::applied or run::refused, in order.
     virtual void write(group g) = 0;
+
+    /// Does the lease stand? Asked last before a call that acts outside (P46). False: nothing is called, and the run is given up.
+    virtual bool may_act() { return true; }
 
     /// Calls a function where blocking is allowed. Comes back as run::returned.
     virtual void call_out(call_order order) = 0;

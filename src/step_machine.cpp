@@ -118,8 +118,7 @@ void step_machine::attempt_next()
         run_.submit();
         record_.intent_at = run_.now();
     }
-    bool const acts_outside = !own || cls_ != effect::replayable;
-    if ((acts_outside && !run_.all_durable()) || run_.window_full()) {
+    if ((acts_outside() && !run_.all_durable()) || run_.window_full()) {
         doing_ = doing::barrier;
         waited_in_place_ = own && op_.options().inline_ && cls_ == effect::replayable;
         run_.when_durable(*this);
@@ -147,8 +146,15 @@ void step_machine::make_attempt_data()
     data_->secrets = run_.hosted_by().secrets();
 }
 
+bool step_machine::acts_outside() const noexcept { return role_ != role::own || cls_ != effect::replayable; }
+
 void step_machine::call_now()
 {
+    if (acts_outside() && !run_.hosted_by().may_act()) {
+        doing_ = doing::nothing;
+        held_.reset();
+        return;
+    }
     doing_ = doing::calling;
     make_attempt_data();
     if (role_ == role::own) {
@@ -176,7 +182,7 @@ void step_machine::call_now()
     run_.hosted_by().arm_in(announce_, run_.settings().announce_after);
     call_ticket_ = run_.second_ticket(*this);
     run_.call_started(call_ticket_, call_->detached);
-    run_.hosted_by().call_out({call_ticket_, call_, data_, where().place, std::move(held_)});
+    run_.hosted_by().call_out({call_ticket_, call_, data_, where().place, std::move(held_), acts_outside()});
 }
 
 void step_machine::disarm()

@@ -48,6 +48,7 @@ private:
     // Attempts.
     void attempt_next();
     void stand_in_line();
+    bool acts_outside() const noexcept;
     void call_now();
     void make_attempt_data();
     void took(call_result r);

@@ -21,8 +21,10 @@ struct postgres_options {
     std::chrono::milliseconds lease{30'000};
     /// How often an owner's lease is renewed: a third of it, so that after one missed renewal another still comes in time.
     std::chrono::milliseconds renew_every{10'000};
-    /// Connections at most, besides one for the leases; opened when they are needed.
+    /// Connections at most, besides one for the leases and one that hears of others' commits; opened when they are needed.
     std::size_t connections = 8;
+    /// How many commits an engine has under way at once, each on a connection: while the server writes one to its disk the next gathers.
+    std::size_t writers = 2;
     /// The file with the store key, 64 hexadecimal digits; made together with the schema if it is not there. Every process on the
     /// schema needs a copy. Empty: the digits are in the environment variable FLOW_STORE_KEY; without either, tokens already sent
     /// still complete and making a secret is refused (P39).
@@ -37,7 +39,8 @@ struct postgres_options {
 /// PostgreSQL 13 or newer, encoding UTF8. A commit is on the server's disk when it returns (synchronous_commit is not left off).
 /// Sessions have settings and prepared statements: no pooler that shares them between transactions may stand before the server.
 ///
-/// The store has one thread, while it has owners: it renews their leases. An owner whose lease has ended by this process's own
+/// The store has two threads, from when they are needed: one renews the leases of its owners, one tells other stores on the schema
+/// that there is something for them (NOTIFY), and hears of it. An owner whose lease has ended by this process's own
 /// clock writes nothing more before it is renewed (store_unavailable).
 /// Throws flow::error: store_unavailable, store_foreign, store_newer, store_read_only, store_busy, store_key, usage.
 store_ptr postgres(std::string connection, postgres_options options = {});

@@ -2,7 +2,7 @@
 //
 // A store keeps rows and answers facts. It decides nothing but what its locks decide: who was first. Statuses it computes
 // by the public tables of status.hpp only. Calls are synchronous and may come from any thread; a store has no threads,
-// but PostgreSQL's, which has one for its leases. The rows are rows.hpp, what people look at is store_reader.hpp.
+// but PostgreSQL's, which has one for its leases and one that hears of others' commits. The rows are rows.hpp, what people look at is store_reader.hpp.
 #pragma once
 
 #include <chrono>
@@ -46,6 +46,8 @@ public:
     virtual outcome<void> announce(owner_id owner, std::span<workflow_version const> all) = 0;
     /// Says good-bye. Runs it still holds are taken over by the next claim.
     virtual void retire_owner(owner_id owner) noexcept = 0;
+    /// May it still act, by what is known here without asking anybody? The last thing before a function is called that acts outside (P46).
+    virtual bool may_act(owner_id) const noexcept { return true; }
 
     // Writing. Errors of every call that writes: store_busy, store_full, store_read_only, store_unavailable (nothing was
     // written); store_corrupt; commit_unknown (call again with the same arguments: P8; it is told what the first try did).
@@ -54,6 +56,9 @@ public:
     /// A group that was applied before (same run, epoch, seqs, checksums) is answered `applied` and not written again.
     /// Groups of one run must come in the order of their seqs; behind one that is not applied the run's rest is not.
     virtual outcome<std::vector<answer>> apply(std::span<group const> groups, time_limit limit) = 0;
+
+    /// How many calls of `apply` gain by being under way at once. The engine divides its runs among so many writers.
+    virtual std::size_t writers() const noexcept { return 1; }
 
     /// Starts a run: its row, its `start` entry, its first snapshot. Unique by id, and by (tenant, key).
     virtual outcome<started> start(new_run const& what) = 0;
@@ -95,6 +100,13 @@ public:
     /// The run's row and its whole journal, by one statement each (P56). Nothing if there is no such run.
     /// Verifies nothing: src/ does, so that every store is judged alike.
     virtual outcome<std::optional<loaded_run>> load(run_id run) = 0;
+    /// The same for each of these, in their order. A store that is far away does it in fewer messages.
+    virtual std::vector<outcome<std::optional<loaded_run>>> load_all(std::span<run_id const> runs)
+    {
+        std::vector<outcome<std::optional<loaded_run>>> all;
+        for (auto const id : runs) all.push_back(load(id));
+        return all;
+    }
 
     /// The payload under this hash, unverified; store_corrupt if there is none.
     virtual outcome<std::string> load_blob(digest const& hash) = 0;
@@ -107,6 +119,13 @@ public:
 
     /// Another number whenever something was committed by another process or another store object on the same data.
     virtual outcome<std::uint64_t> change_counter() = 0;
+
+    /// How long one may go without asking `change_counter`: asked rarely where a store tells by itself. Cheap.
+    virtual std::chrono::milliseconds ask_every() const noexcept { return std::chrono::milliseconds{10}; }
+    /// From now on `then` is called soon after something was committed that may concern this owner, on a thread of the store's; it
+    /// returns at once. Once this returns, what was given before is not called any more; empty: nothing is. A hint: it may be late,
+    /// or for nothing, and a store that cannot tell never calls it.
+    virtual void when_changed(owner_id, std::function<void()> /*then*/) {}
 
     /// HMAC-SHA-256(store key, id), 32 bytes as 64 hexadecimal digits (P39). store_key: the key is missing or another's.
     virtual outcome<std::string> secret_of(waitpoint_id id) = 0;

@@ -43,7 +43,8 @@ bool engine_core::commits_apart() const noexcept
 engine_core::engine_core(std::shared_ptr<client_core> shared, engine_options options)
     : store(shared->data),
       threads(std::make_shared<workers>(width_of(options), options.most_threads, options.executor, options.threads != 0)),
-      clocks(shared->time()), journal(*shared->data, [s = shared](log_level l, std::string const& t) { s->log(l, t); }),
+      clocks(shared->time()), journal(*shared->data, who_drives(options) == driven::by_threads ? shared->data->writers() : 1,
+                                     [s = shared](log_level l, std::string const& t) { s->log(l, t); }),
       shared_(std::move(shared)), options_(std::move(options)), drive_(who_drives(options_))
 {
     owner_ = store->add_owner({owner_name(shared_->by), ::getpid(), clock().now()}).value();
@@ -60,6 +61,7 @@ engine_core::engine_core(std::shared_ptr<client_core> shared, engine_options opt
         journal.start();
         service_ = std::thread([this] { serve(); });
     }
+    store->when_changed(owner_, [this] { look_soon(); });
 }
 
 engine_core::~engine_core() { end(); }
@@ -169,6 +171,7 @@ void engine_core::run_is_over(driver& d)
         room_ = true;
         sleep_.notify_all();
     }
+    if (d.lost_lease()) strays_ = true;  // if this engine still owns it once its lease stands again, it is entered anew
     suspect_passed(d.id());
     if (d.body().status().execution == execution_status::queued) look_soon();  // it goes on, perhaps here
     if (ended) shared_->run_ended();

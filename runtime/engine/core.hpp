@@ -10,6 +10,7 @@
 #include <optional>
 #include <set>
 #include <shared_mutex>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -18,7 +19,7 @@
 #include "runtime/engine/client_core.hpp"
 #include "runtime/engine/driver.hpp"
 #include "runtime/engine/held.hpp"
-#include "runtime/engine/journal_writer.hpp"
+#include "runtime/engine/journal_writers.hpp"
 #include "runtime/engine/timers.hpp"
 #include "runtime/engine/workers.hpp"
 #include "src/plans.hpp"
@@ -28,7 +29,7 @@ namespace flow::detail {
 
 class async_executor;
 
-// What another process wrote is seen within one of these; asking costs microseconds. Bound to keep: 50 ms.
+// What another process wrote is seen within one of these, where the store does not tell by itself. Bound to keep: 50 ms.
 inline constexpr std::chrono::milliseconds look_every{10};
 // So many runs are claimed, woken or looked at in one call of the store.
 inline constexpr std::size_t claim_chunk = 100;
@@ -63,13 +64,14 @@ public:
     std::shared_ptr<flow::store> const store;
     std::shared_ptr<workers> const threads;
     timers clocks;
-    journal_writer journal;
+    journal_writers journal;
 
     flow::clock const& clock() const noexcept { return shared_->time(); }
     void random(std::uint8_t* bytes, std::size_t n) const { shared_->random(bytes, n); }
     void log(log_level level, std::string const& text) const { shared_->log(level, text); }
     async_executor& coroutines();
     void commit_soon();  ///< groups were given and nobody on this thread waits for them
+    bool may_act() const noexcept { return store->may_act(owner_); }
     void run_is_over(driver& d);
     void run_waits(run_id id, bool waits);  ///< it could leave memory; it could no longer
     /// Holds a run whose groups the store refuses for good, from what is stored of it (P9).
@@ -116,8 +118,9 @@ private:
     /// A group of this engine's for a run that it owns and nothing drives.
     bool write_for_run(loaded_run const& run, plan p, std::vector<row_effect> effects = {});
     void enter_strays();
-    void enter(claimed const& c);
-    outcome<void> drive(claimed const& c);  ///< loads the run and begins to drive it; any thread
+    void enter(std::span<claimed const> all);
+    void enter(claimed const& c, outcome<std::optional<loaded_run>> loaded);
+    outcome<void> drive(claimed const& c, outcome<std::optional<loaded_run>> loaded);  ///< begins to drive it; any thread
     std::vector<workflow_version> my_workflows() const;
     void begin(std::shared_ptr<driver> const& d, workflow_functions const& functions, stored_arguments arguments);
     void retry_held();
@@ -139,7 +142,7 @@ private:
     bool all_returned() const;
     void give_back();
     bool all_given_back() const { return answered_ == stopped_drivers_.size(); }
-    bool all_written() const { return !journal.has_work() || journal.trouble(); }
+    bool all_written() const { return journal.is_written(); }
     void finish_stop();
     void stop_on();
     void tell_stopped(bool ended);
@@ -169,7 +172,7 @@ private:
     std::mutex serving_;            ///< one thread looks around at a time
     std::shared_mutex bringing_;    ///< shared: by who brings in runs that a completion woke; alone: by who must see all that were claimed
     std::uint64_t seen_change_ = ~std::uint64_t{0};
-    std::chrono::steady_clock::time_point last_claim_{};
+    std::chrono::steady_clock::time_point last_claim_{}, asked_at_{};
     std::atomic<time_point> store_due_ = never;
     std::optional<errc> told_trouble_;
     bool told_warning_ = false;

@@ -78,7 +78,7 @@ void driver::commit_or_leave()
     gave_ = false;
     if (run_ && run_->waits_for_durable()) {
         pool::blocking const elsewhere(workers_->of_strands());
-        if (engine_.journal.commit_here()) return;
+        if (engine_.journal.commit_here(run_->row().num)) return;
     }
     engine_.commit_soon();
 }
@@ -177,15 +177,30 @@ void driver::give_up(error const& why)
 void driver::let_go_of_run()
 {
     run_->stop();
-    gone_ = true;
+    gone_ = let_go_ = true;
+}
+
+void driver::lose_lease()
+{
+    if (gone_) return;
+    warn("the lease of this engine has ended: run " + to_string(id_) + " is let go before it acts");
+    lost_lease_ = true;
+    let_go_of_run();
 }
 
 // ---- commands ----------------------------------------------------------------------------------------------------------------
 
 clock const& driver::clock() const { return engine_.clock(); }
 void driver::fill_random(std::span<std::uint8_t> bytes) { engine_.random(bytes.data(), bytes.size()); }
+bool driver::may_act()
+{
+    if (engine_.may_act()) return true;
+    post([this](run&) { lose_lease(); });
+    return false;
+}
 void driver::write(group g)
 {
+    if (let_go_) return;
     gave_ = true;
     engine_.journal.give(shared_from_this(), std::move(g));
 }
@@ -252,7 +267,9 @@ void driver::call_out(call_order order)
             pool::blocking const elsewhere(self->workers_->of_functions());
             secrets_here const secrets(order.attempt->secrets);
             attempt a(*order.attempt);
-            if (!a.stop_requested()) order.what->invoke(a, r);
+            // It may have stood in line for long.
+            bool const may = !a.stop_requested() && (!order.acts_outside || self->may_act());
+            if (may) order.what->invoke(a, r);
             else r = never_called();
         }
         back(std::move(r));

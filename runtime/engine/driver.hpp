@@ -34,6 +34,8 @@ public:
     /// Only before the first post, and on the strand.
     run& body() noexcept { return *run_; }
     run_id id() const noexcept { return id_; }
+    /// Let go because the lease had ended. On the strand.
+    bool lost_lease() const noexcept { return lost_lease_; }
     /// Functions that have not returned: "RUN PLACE, called 12 s ago, heartbeat 3 s ago". Any thread.
     std::vector<std::string> functions_out();
     /// No function refers into the frame. Any thread; exact once nothing new begins.
@@ -55,6 +57,7 @@ public:
     flow::clock const& clock() const override;
     void fill_random(std::span<std::uint8_t> bytes) override;
     void write(group g) override;
+    bool may_act() override;  ///< any thread
     void call_out(call_order order) override;
     std::shared_ptr<void> join_line(ticket t, limit const& l) override;
     void arm_at(ticket t, time_point wall) override;
@@ -78,6 +81,7 @@ private:
     void run_strand();
     void answered(seq_no last, answer const& a);
     void give_up(error const& why);
+    void lose_lease();
     void let_go_of_run();
     void commit_or_leave();
     void settle();  ///< after an event: is the run over?
@@ -94,6 +98,8 @@ private:
     std::map<ticket, function_out> out_;  ///< under guard_
     std::atomic<bool> idle_{true};
     bool gave_ = false;      ///< groups to the journal writer since the burst began
+    bool let_go_ = false;    ///< what it still writes is dropped: another holds the run by now, or may
+    bool lost_lease_ = false;
     bool gone_ = false;      ///< fenced or over: what still comes is dropped
     bool reported_ = false;  ///< the engine knows
     bool waits_ = false;     ///< told the engine so

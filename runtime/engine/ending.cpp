@@ -33,6 +33,7 @@ bool engine_core::wait_until(std::chrono::steady_clock::time_point limit, Done d
 void engine_core::begin_stop()
 {
     if (stopping_.exchange(true)) return;
+    store->when_changed(owner_, nullptr);
     if (service_.joinable()) {
         {
             std::lock_guard const lock(sleep_guard_);

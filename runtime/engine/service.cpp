@@ -15,6 +15,8 @@ namespace {
 
 // Dead owners are looked for this often while there are others (P57).
 constexpr std::chrono::milliseconds claim_every{250};
+// Many enough for few messages to a server, few enough that the first begin while the others are read.
+constexpr std::size_t load_at_once = 25;
 
 }  // namespace
 
@@ -69,12 +71,17 @@ void engine_core::look_into_store(bool everything)
 {
     std::lock_guard const alone(serving_);
     if (stopping_) return;
-    auto const change = store->change_counter();
-    if (!change) return trouble("reading the store", change.error());
-    bool const again = std::exchange(look_again_, false);
-    bool const news = std::exchange(seen_change_, *change) != *change;
-    bool const changed = everything || again || news;
     auto const now = std::chrono::steady_clock::now();
+    bool changed = everything || look_again_;
+    // Whoever polls wants to know now.
+    bool const is_told = drive_ == driven::by_threads && store->ask_every() > look_every;
+    if (changed || !is_told || now - asked_at_ >= store->ask_every()) {
+        auto const change = store->change_counter();
+        if (!change) return trouble("reading the store", change.error());
+        asked_at_ = now;
+        changed = std::exchange(seen_change_, *change) != *change || changed;
+    }
+    look_again_ = false;
     bool const due = until_store_due() == duration::zero();
     bool const round = now - last_claim_ >= claim_every;
     judge_versions();
@@ -146,9 +153,9 @@ void engine_core::claim_runs()
         if (most == 0) return;
         auto const runs = claim(mine, most);
         if (!runs) return;
-        if (strays_) enter_strays();
+        if (strays_ && may_act()) enter_strays();
         told_trouble_.reset();
-        for (auto const& c : *runs) enter(c);
+        enter(*runs);
         backlog_ = runs->size() == most;
         if (!backlog_) return;
     }
@@ -188,26 +195,37 @@ void engine_core::enter_strays()
     auto rows = all_runs(mine);
     if (!rows) return trouble("looking for claimed runs", rows.error());
     strays_ = false;
-    for (auto& row : *rows) {
-        {
-            std::lock_guard const lock(guard_);
-            if (drivers_.count(row.id) > 0) continue;
-        }
-        enter({std::move(row), false});
+    std::vector<claimed> strays;
+    {
+        std::lock_guard const lock(guard_);
+        for (auto& row : *rows)
+            if (drivers_.count(row.id) == 0) strays.push_back({std::move(row), false});
+    }
+    enter(strays);
+}
+
+void engine_core::enter(std::span<claimed const> all)
+{
+    while (!all.empty()) {
+        auto const few = all.first(std::min(all.size(), load_at_once));
+        all = all.subspan(few.size());
+        std::vector<run_id> ids;
+        for (auto const& c : few) ids.push_back(c.row.id);
+        auto loaded = store->load_all(ids);
+        for (std::size_t i = 0; i < few.size(); ++i) enter(few[i], std::move(loaded[i]));
     }
 }
 
-void engine_core::enter(claimed const& c)
+void engine_core::enter(claimed const& c, outcome<std::optional<loaded_run>> loaded)
 {
-    if (auto const done = drive(c); !done) {
+    if (auto const done = drive(c, std::move(loaded)); !done) {
         strays_ = true;
         trouble("loading run " + to_string(c.row.id), done.error());
     }
 }
 
-outcome<void> engine_core::drive(claimed const& c)
+outcome<void> engine_core::drive(claimed const& c, outcome<std::optional<loaded_run>> loaded)
 {
-    auto loaded = store->load(c.row.id);
     if (!loaded) return loaded.error();
     if (!*loaded) return {};
     known_workflow w;
@@ -257,7 +275,7 @@ outcome<completion_answer> engine_core::complete(flow::completion const& what)
         return done.error();
     }
     for (auto const& c : done->runs) {
-        if (drive(c)) continue;
+        if (drive(c, store->load(c.row.id))) continue;
         strays_ = true;  // the service tries again
         look_soon();
     }

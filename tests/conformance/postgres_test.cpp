@@ -82,10 +82,64 @@ TEST_CASE("an owner whose lease cannot be renewed writes nothing more until it i
             if (told) run.advance(run.steps());
             return !told && told.error().code() == errc::store_unavailable;
         }));
+        CHECK_FALSE(store->may_act(owner));  // and is not asked to call anything
         CHECK(store->load(run.id()).value()->entries.back().seq == run.last);
     }
     // Nobody has taken its runs over: renewed, it goes on.
     REQUIRE(eventually([&] { return store->apply(std::vector{run.steps()}, 1s).has_value(); }));
+    CHECK(store->may_act(owner));
+}
+
+TEST_CASE("what another store object commits is told, and asked for more often while it cannot be", "[store][postgres][news]")
+{
+    postgres_schema schema;
+    auto const store = flow::postgres(postgres_server(), options_on(schema)), other = flow::postgres(postgres_server(), options_on(schema));
+    auto const owner = some_owner(*store);
+    CHECK(store->ask_every() == 10ms);
+    std::atomic<int> told{0};
+    store->when_changed(owner, [&] { ++told; });
+    REQUIRE(eventually([&] { return store->ask_every() == 50ms && told > 0; }));
+
+    auto const is_told = [&](auto const& change) {
+        std::this_thread::sleep_for(20ms);
+        told = 0;
+        change();
+        return eventually([&] { return told > 0; });
+    };
+    auto run = start_and_claim(*store, owner);
+    auto const token = park(*store, run);
+    CHECK(is_told([&] { REQUIRE(other->start(some_run()).value().answer == start_answer::started); }));
+    CHECK(is_told([&] { REQUIRE(other->complete(some_completion(token.id)).value() == completion_answer::completed); }));
+    CHECK(is_told([&] { REQUIRE(other->ask(some_request(run.id())).has_value()); }));
+
+    SECTION("what concerns nobody is not told")
+    {
+        auto const bob = some_owner(*other);
+        auto theirs = hold(*other, claim_all(*other, bob).at(0));
+        std::this_thread::sleep_for(50ms);
+        told = 0;
+        applied(*other, theirs, theirs.steps(3));
+        std::this_thread::sleep_for(50ms);
+        CHECK(told == 0);
+    }
+    SECTION("after a connection that is lost")
+    {
+        told = 0;
+        REQUIRE(store->start(some_run()).value().answer == start_answer::started);
+        auto const ours = "from pg_stat_activity where query = 'notify \"" + schema.name() + "\"'";
+        REQUIRE(eventually([&] { return ask_postgres(schema.name(), "select count(*) " + ours) == "2"; }));
+        ask_postgres(schema.name(), "select pg_terminate_backend(pid) " + ours);
+        REQUIRE(eventually([&] { return told > 0 && store->ask_every() == 50ms; }));
+        CHECK(is_told([&] { REQUIRE(other->start(some_run()).value().answer == start_answer::started); }));
+    }
+    SECTION("nobody is called any more once it is over")
+    {
+        store->when_changed(owner, nullptr);
+        told = 0;
+        REQUIRE(other->start(some_run()).value().answer == start_answer::started);
+        std::this_thread::sleep_for(50ms);
+        CHECK(told == 0);
+    }
 }
 
 TEST_CASE("runs of an owner that says nothing any more are taken over when its lease has ended", "[store][postgres][owner]")

@@ -76,6 +76,33 @@ TEMPLATE_LIST_TEST_CASE("a run is found by the beginning of its id", "[store][re
     CHECK(reader.runs_like("%").value().empty());
 }
 
+TEMPLATE_LIST_TEST_CASE("runs loaded together are what each is alone, in the order asked for", "[store][load]", every_store)
+{
+    TestType place;
+    auto& store = *place.store;
+    auto const owner = some_owner(store);
+    auto waits = start_and_claim(store, owner), has_mail = start_and_claim(store, owner), goes_on = start_and_claim(store, owner);
+    auto const token = park(store, waits);
+    applied(store, goes_on, goes_on.steps(3));
+    REQUIRE(store.ask(some_request(has_mail.id())).value() == request_fate::left_to_holder);
+
+    auto const ids = std::vector<run_id>{has_mail.id(), {fresh_uuid()}, waits.id(), goes_on.id()};
+    auto const together = store.load_all(ids);
+    REQUIRE(together.size() == ids.size());
+    CHECK_FALSE(together[1].value());
+    for (auto const i : {0u, 2u, 3u}) {
+        auto const &found = *together[i].value(), alone = *store.load(ids[i]).value();
+        CHECK(found.row.id == ids[i]);
+        CHECK(found.row.epoch == alone.row.epoch);
+        REQUIRE(found.entries.size() == alone.entries.size());
+        for (std::size_t n = 0; n < found.entries.size(); ++n) CHECK(found.entries[n].checksum == alone.entries[n].checksum);
+        CHECK(found.waitpoints.size() == (i == 2 ? 1 : 0));
+        CHECK(found.mailbox.size() == (i == 0 ? 1 : 0));
+    }
+    CHECK(together[2].value()->waitpoints.front().id == token.id);
+    CHECK(store.load_all({}).empty());
+}
+
 TEMPLATE_LIST_TEST_CASE("a long journal is appended and loaded in time linear in its length", "[store][load][slow]", every_store)
 {
     TestType place;

@@ -31,6 +31,10 @@ public:
     std::string name() const override { return "fault:" + wrapped_->name(); }
     outcome<owner_id> add_owner(owner_info const& who) override;
     void retire_owner(owner_id owner) noexcept override;
+    bool may_act(owner_id owner) const noexcept override { return wrapped_->may_act(owner); }
+    std::size_t writers() const noexcept override { return wrapped_->writers(); }
+    std::chrono::milliseconds ask_every() const noexcept override { return wrapped_->ask_every(); }
+    void when_changed(owner_id owner, std::function<void()> then) override { wrapped_->when_changed(owner, std::move(then)); }
     outcome<std::vector<answer>> apply(std::span<group const> groups, time_limit limit) override;
     outcome<started> start(new_run const& what) override;
     outcome<completion_answer> complete(completion const& what) override;

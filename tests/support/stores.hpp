@@ -64,7 +64,7 @@ public:
     std::string const& schema() const noexcept { return schema_.name(); }
 
     static constexpr bool on_disk = false;  // no file that a test could look into
-    static constexpr int threads = 1;       // renews leases
+    static constexpr int threads = 2;       // renews leases, hears of others' commits
 
 private:
     temp_dir dir_;

@@ -1,5 +1,7 @@
 #include "runtime/store/postgres/batch_state.hpp"
 
+#include <algorithm>
+
 #include "runtime/store/postgres/rows.hpp"
 #include "src/plans.hpp"
 
@@ -19,6 +21,16 @@ waitpoint_id const* spoken_of(row_effect const& e)
     return nullptr;
 }
 
+/// For one constant instead of many: a list is parsed and planned number by number.
+std::string any_of(std::set<std::int64_t> const& nums) { return "any('{" + number_list(nums) + "}'::bigint[])"; }
+
+std::string id_list(std::set<waitpoint_id> const& ids)
+{
+    std::string out;
+    for (auto const& id : ids) out += (out.empty() ? "'" : ",'") + to_string(id) + "'";
+    return out;
+}
+
 template <class Range, class Each>
 params pairs(Range const& range, Each const& each)
 {
@@ -29,92 +41,103 @@ params pairs(Range const& range, Each const& each)
 
 }  // namespace
 
+/// What the groups speak of.
+struct batch_state::concerned {
+    explicit concerned(std::span<group const> groups)
+    {
+        for (auto const& g : groups) {
+            runs.insert(g.num);
+            if (!g.effects.empty() || g.change) with_edges.insert(g.num);
+            if (g.change) with_mail.insert(g.num);
+            if (ends(g)) ending.insert(g.num);
+            for (auto const& e : g.effects) {
+                if (auto const* id = spoken_of(e)) waitpoints.insert(*id);
+                if (auto const* d = std::get_if<decide_waitpoint>(&e)) decided.insert(d->waitpoint);
+                if (std::holds_alternative<take_request>(e)) with_mail.insert(g.num);
+            }
+        }
+    }
+    std::set<std::int64_t> runs, with_edges, with_mail, ending;
+    std::set<waitpoint_id> waitpoints, decided;
+};
+
 batch_state::batch_state(transaction& t, std::span<group const> groups) : c_(t.c)
 {
-    lock_and_read_runs(groups);
-    lock_and_read_waits(groups);
+    concerned const all(groups);
+    lock(all);
+    read(all);
     t.locked();
-    std::set<std::int64_t> with_edges, with_mail, decided;
-    for (auto const& g : groups) {
-        if (!g.effects.empty() || g.change) with_edges.insert(g.num);
-        if (g.change) with_mail.insert(g.num);
-        for (auto const& e : g.effects) {
-            if (std::holds_alternative<take_request>(e)) with_mail.insert(g.num);
-            if (auto const* d = std::get_if<decide_waitpoint>(&e))
-                if (auto const* w = waitpoint(d->waitpoint)) decided.insert(w->num);
-        }
-        if (ends(g))
-            for (auto const& [_, w] : waits_)
-                if (w.run == g.num) decided.insert(w.num);
-    }
-    if (!with_edges.empty()) read_edges(with_edges, decided);
-    if (!with_mail.empty()) read_mail(with_mail);
 }
 
-void batch_state::lock_and_read_runs(std::span<group const> groups)
+void batch_state::lock(concerned const& all)
 {
-    std::set<std::int64_t> nums;
-    for (auto const& g : groups) nums.insert(g.num);
-    auto const list = number_list(nums);
     // Whoever only appends could do with FOR SHARE. But nobody else ever wants less of these rows, and one pass by number takes one
-    // mode. The reading is a statement of its own, in the same message.
-    auto r = c_.simple("select 1 from runs where num in (" + list + ") order by num for no key update;" +
-                       select_runs_and_last("runs r where r.num in (" + list + ")"));
-    while (r.step()) {
-        run_state s;
-        s.row = read_run(r);
-        s.last = as<seq_no>(r.number(last_seq_column));
-        runs_.emplace(s.row.num, std::move(s));
-    }
+    // mode.
+    c_.with_next("select 1 from runs where num = " + any_of(all.runs) + " order by num for no key update;");
+    std::string which;
+    if (!all.waitpoints.empty()) which = "w.id in (" + id_list(all.waitpoints) + ")";
+    if (!all.ending.empty()) which += (which.empty() ? "" : " or ") + ("w.run = " + any_of(all.ending) + " and w.status = 0");
+    if (which.empty()) return;
+    // What waits or leaves holds off whoever decides; what decides holds off everybody.
+    auto const* const mode = all.decided.empty() && all.ending.empty() ? " for share of w;" : " for no key update of w;";
+    c_.with_next("select 1 from waitpoints w where " + which + " order by w.num" + mode);
 }
 
-void batch_state::lock_and_read_waits(std::span<group const> groups)
+void batch_state::read(concerned const& all)
 {
-    std::set<waitpoint_id> ids;
-    std::set<std::int64_t> ending;
-    bool decides = false;
-    for (auto const& g : groups) {
-        if (ends(g)) ending.insert(g.num);
-        for (auto const& e : g.effects) {
-            if (auto const* id = spoken_of(e)) ids.insert(*id);
-            decides = decides || std::holds_alternative<decide_waitpoint>(e);
+    // One statement, behind those that lock and in their message: to plan it anew takes less than to wait once more for an answer.
+    auto sql = "select 0, r.num, r.id, false, r.execution, r.status, r.epoch, r.owner, r.version" + std::string(last_seq_of_run) +
+               " from runs r where r.num = " + any_of(all.runs);
+    auto const add = [&](bool wanted, std::string const& part) {
+        if (wanted) sql += " union all select " + part;
+    };
+    constexpr auto edge = "1, e.run, w.id, w.status <> 0, 0, 0, 0, 0, 0, 0 from waitpoints w join edges e on e.waitpoint = w.num where ";
+    add(!all.with_edges.empty(), edge + ("e.run = " + any_of(all.with_edges)));
+    add(!all.decided.empty(), edge + ("w.id in (" + id_list(all.decided) + ")"));
+    add(!all.ending.empty(), edge + ("w.run = " + any_of(all.ending) + " and w.status = 0"));
+    add(!all.ending.empty(), "2, run, id, false, 0, 0, 0, 0, 0, 0 from waitpoints where run = " + any_of(all.ending) + " and status = 0");
+    add(!all.with_mail.empty(), "3, run, id, false, 0, 0, 0, 0, 0, 0 from requests where fate = 0 and run = " + any_of(all.with_mail));
+    auto waitpoints = all.waitpoints;
+    for (auto r = c_.simple(sql); r.step();) {
+        auto const run = r.number(1);
+        switch (r.number(0)) {
+        case 0: {
+            run_state s;
+            s.row.num = run;
+            s.row.id = {r.id(2)};
+            s.row.status = {as<execution_status>(r.number(4)), as<run_status>(r.number(5))};
+            s.row.epoch = as<epoch_no>(r.number(6));
+            s.row.owner = as<owner_id>(r.number(7));
+            s.row.version = static_cast<std::uint32_t>(r.number(8));
+            s.last = as<seq_no>(r.number(9));
+            runs_.emplace(run, std::move(s));
+            break;
+        }
+        case 1:
+            edges_.emplace(link{run, {r.id(2)}}, r.flag(3));
+            waiters_[{r.id(2)}].insert(run);
+            break;
+        case 2: waitpoints.insert({r.id(2)}); break;
+        default: mail_[run].insert({r.id(2)});
         }
     }
-    if (ids.empty() && ending.empty()) return;
-    std::string which;
-    for (auto const& id : ids) which += (which.empty() ? "w.id in ('" : ",'") + to_string(id) + "'";
-    if (!which.empty()) which += ")";
-    if (!ending.empty()) which += (which.empty() ? "" : " or ") + ("w.run in (" + number_list(ending) + ") and w.status = 0");
-    // What waits or leaves holds off whoever decides; what decides holds off everybody.
-    auto const mode = decides || !ending.empty() ? " for no key update of w;" : " for share of w;";
-    auto r = c_.simple("select 1 from waitpoints w where " + which + " order by w.num" + mode +
-                       select_waitpoints("waitpoints w join runs o on o.num = w.run where " + which));
+    if (!waitpoints.empty()) read_waits(std::vector(waitpoints.begin(), waitpoints.end()));
+}
+
+void batch_state::read_waits(std::span<waitpoint_id const> ids)
+{
+    static auto const sql = select_waitpoints("waitpoints w join runs o on o.num = w.run where w.id = any($1::uuid[])");
+    batch b(1);
+    for (auto const id : ids) b << id.value;
     std::map<run_id, std::int64_t> nums;
     for (auto const& [num, s] : runs_) nums.emplace(s.row.id, num);
-    while (r.step()) {
+    for (auto r = c_.run(sql, b.arrays()); r.step();) {
         wait_state w;
         w.num = waitpoint_num(r);
         w.row = read_waitpoint(r);
         if (auto const it = nums.find(w.row.run); it != nums.end()) w.run = it->second;
         waits_.emplace(w.row.id, std::move(w));
     }
-}
-
-void batch_state::read_edges(std::set<std::int64_t> const& runs, std::set<std::int64_t> const& waitpoints)
-{
-    auto r = c_.simple("select e.run, w.id, w.status <> 0 from edges e join waitpoints w on w.num = e.waitpoint where e.run in (" +
-                       number_list(runs) + ")" + (waitpoints.empty() ? "" : " or e.waitpoint in (" + number_list(waitpoints) + ")"));
-    while (r.step()) {
-        waitpoint_id const id{r.id(1)};
-        edges_.emplace(link{r.number(0), id}, r.flag(2));
-        waiters_[id].insert(r.number(0));
-    }
-}
-
-void batch_state::read_mail(std::set<std::int64_t> const& runs)
-{
-    auto r = c_.simple("select run, id from requests where fate = 0 and run in (" + number_list(runs) + ")");
-    while (r.step()) mail_[r.number(0)].insert({r.id(1)});
 }
 
 run_state* batch_state::run(std::int64_t num)
@@ -221,6 +244,20 @@ void batch_state::clear_up(std::int64_t run, time_point at)
     runs_.at(run).ended = true;
 }
 
+bool batch_state::frees_runs() const
+{
+    return std::any_of(runs_.begin(), runs_.end(), [](auto const& r) {
+        return r.second.changed && !r.second.ended && r.second.row.owner == owner_id::nobody;
+    });
+}
+
+bool batch_state::wakes_or_queues() const
+{
+    return !new_wakes_.empty() || std::any_of(runs_.begin(), runs_.end(), [](auto const& r) {
+        return r.second.changed && r.second.row.status.execution == execution_status::queued;
+    });
+}
+
 void batch_state::write()
 {
     std::vector<run_entry> entries;
@@ -234,6 +271,7 @@ void batch_state::write()
         if (s.changed) changed.push_back(s.row);
     update_runs(c_, changed);
     for (auto const& [run, p] : put_back_) put_payload_back(c_, run, p.seq, p.payload);
+    clear_up_ended();
 }
 
 void batch_state::write_waits()
@@ -259,11 +297,6 @@ void batch_state::write_links()
             c_.run(std::string("delete from ") + table + " x using unnest($1::bigint[], $2::uuid[]) n(run, id), waitpoints w"
                    " where w.id = n.id and x.run = n.run and x.waitpoint = w.num",
                    pairs(*links, each));
-    std::set<std::int64_t> ended;
-    for (auto const& [num, s] : runs_)
-        if (s.ended) ended.insert(num);
-    if (auto const runs = number_list(ended); !runs.empty())
-        c_.simple("delete from edges where run in (" + runs + "); delete from wakes where run in (" + runs + ")");
     if (!new_edges_.empty()) {
         batch b(4);
         for (auto const& [l, where] : new_edges_) b << l.first << l.second.value << std::string_view(where.first) << std::string_view(where.second);
@@ -283,12 +316,17 @@ void batch_state::write_mail()
         c_.run("update requests q set fate = " + std::to_string(number(request_fate::taken)) +
                    ", entry = n.entry from unnest($1::uuid[], $2::bigint[]) n(id, entry) where q.id = n.id",
                pairs(taken_, [](batch& b, auto const& t) { b << t.first.value << number(t.second); }));
+}
+
+void batch_state::clear_up_ended()
+{
     std::set<std::int64_t> ended;
     for (auto const& [num, s] : runs_)
         if (s.ended) ended.insert(num);
-    if (!ended.empty())
-        c_.simple("update requests set fate = " + std::to_string(number(request_fate::ended_before)) + " where fate = 0 and run in (" +
-                  number_list(ended) + ")");
+    if (ended.empty()) return;
+    auto const those = " run = " + any_of(ended);
+    c_.with_next("delete from edges where" + those + "; delete from wakes where" + those + "; update requests set fate = " +
+                 std::to_string(number(request_fate::ended_before)) + " where fate = 0 and" + those + ";");
 }
 
 }  // namespace flow::postgres_detail

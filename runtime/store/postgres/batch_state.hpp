@@ -16,7 +16,7 @@ namespace flow::postgres_detail {
 
 /// What has to be known of a run to judge its groups.
 struct run_state {
-    run_row row;
+    run_row row;  ///< number, id, status, epoch, owner, version; the rest is written where it changes
     seq_no last = seq_no::none;
     bool behind = false;  ///< a group of it was not applied: nor is what comes behind it
     bool changed = false;
@@ -62,19 +62,23 @@ public:
 
     /// Entries first.
     void write();
+    /// Runs that nobody holds any more: queued, or with a wait that falls due. Others' runs that are woken.
+    bool frees_runs() const;
+    bool wakes_or_queues() const;
     /// Those whose runs were written.
     std::set<owner_id> const& writers() const noexcept { return writers_; }
 
 private:
     using link = std::pair<std::int64_t, waitpoint_id>;  ///< run and waitpoint
 
-    void lock_and_read_runs(std::span<group const> groups);
-    void lock_and_read_waits(std::span<group const> groups);
-    void read_edges(std::set<std::int64_t> const& runs, std::set<std::int64_t> const& waitpoints);
-    void read_mail(std::set<std::int64_t> const& runs);
+    struct concerned;
+    void lock(concerned const& all);
+    void read(concerned const& all);
+    void read_waits(std::span<waitpoint_id const> ids);
     void write_waits();
     void write_links();
     void write_mail();
+    void clear_up_ended();
 
     connection& c_;
     std::map<std::int64_t, run_state> runs_;

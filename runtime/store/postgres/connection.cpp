@@ -93,17 +93,9 @@ connection::connection(std::string const& how) : impl_(told_apart([&] { return s
 
 connection::~connection() = default;
 
-void connection::begin()
-{
-    if (begin_.empty()) return;
-    auto const statements = std::exchange(begin_, {});
-    in_transaction_ = true;
-    told_apart([&] { return impl_->transaction.exec(statements); }, &impl_->link);
-}
-
 rows connection::run(std::string const& sql, params const& p)
 {
-    begin();
+    if (!next_.empty()) simple("");
     return told_apart(
         [&] {
             auto it = impl_->names.find(sql);
@@ -121,22 +113,22 @@ rows connection::run(std::string const& sql, params const& p)
 
 rows connection::simple(std::string const& sql)
 {
-    auto const statements = std::exchange(begin_, {}) + sql;
-    if (statements.size() > sql.size()) in_transaction_ = true;
+    // What goes before a statement is the beginning of a transaction, or inside of one.
+    if (!next_.empty()) in_transaction_ = true;
+    auto const statements = std::exchange(next_, {}) + sql;
     return told_apart(
         [&] { return rows(std::make_shared<rows::held>(rows::held{impl_->transaction.exec(statements)})); }, &impl_->link);
 }
 
 void connection::commit(std::string const& last)
 {
-    begin();
     simple(last + "commit");
     in_transaction_ = false;
 }
 
 void connection::rollback() noexcept
 {
-    begin_.clear();
+    next_.clear();
     if (!std::exchange(in_transaction_, false)) return;
     try {
         impl_->transaction.exec("rollback");
@@ -145,12 +137,54 @@ void connection::rollback() noexcept
     }
 }
 
-bool connection::usable() const noexcept { return !in_transaction_ && begin_.empty() && impl_->link.is_open(); }
+bool connection::usable() const noexcept { return !in_transaction_ && next_.empty() && impl_->link.is_open(); }
 
 std::string connection::database() const
 {
     auto const* const name = impl_->link.dbname();
     return name ? name : "";
+}
+
+struct listener::impl {
+    impl(std::string const& how, std::string const& channel) : link(how), quiet(link), ear(link, channel) {}
+
+    struct receiver final : pqxx::notification_receiver {
+        receiver(pqxx::connection& c, std::string const& channel) : notification_receiver(c, channel), self(c.backendpid()) {}
+        void operator()(std::string const&, int backend) override { heard = heard || backend != self; }
+        int const self;
+        bool heard = false;
+    };
+
+    pqxx::connection link;
+    pqxx::quiet_errorhandler quiet;
+    receiver ear;
+};
+
+listener::listener(std::string const& how, std::string const& channel)
+    : impl_(told_apart([&] { return std::make_unique<impl>(how, channel); }))
+{
+    told_apart([&] {
+#if !defined(PQXX_VERSION_MAJOR) || PQXX_VERSION_MAJOR < 7
+        impl_->link.inhibit_reactivation(true);
+#endif
+        // What is told is a hint, told after the commit it is about: nobody waits for the disk over it.
+        pqxx::nontransaction(impl_->link).exec("set synchronous_commit = off");
+    });
+}
+
+listener::~listener() = default;
+
+int listener::socket() const { return impl_->link.sock(); }
+
+bool listener::heard()
+{
+    told_apart([&] { impl_->link.get_notifs(); }, &impl_->link);
+    return std::exchange(impl_->ear.heard, false);
+}
+
+void listener::tell()
+{
+    told_apart([&] { pqxx::nontransaction(impl_->link).exec("notify " + impl_->link.quote_name(impl_->ear.channel())); }, &impl_->link);
 }
 
 }  // namespace flow::postgres_detail

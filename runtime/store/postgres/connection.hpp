@@ -53,8 +53,9 @@ public:
     /// Statements without parameters, in one message to the server; what the last one returned.
     rows simple(std::string const& sql);
 
-    /// Begins a transaction together with the next statement, so that it costs no message of its own.
-    void begin_with_next(std::string statements) { begin_ = std::move(statements); }
+    /// Statements without parameters, of which nobody reads the answer: sent in one message with the next `simple` or `commit`, before
+    /// the next `run`. So a transaction begins without a message of its own.
+    void with_next(std::string const& statements) { next_ += statements; }
     /// Has the transaction reached the server?
     bool in_transaction() const noexcept { return in_transaction_; }
     /// `last`: statements to run before it, in the same message.
@@ -66,11 +67,29 @@ public:
     std::string database() const;
 
 private:
-    void begin();
     struct impl;
     std::unique_ptr<impl> const impl_;
-    std::string begin_;
+    std::string next_;
     bool in_transaction_ = false;
+};
+
+/// A connection that hears what others tell on a channel, and tells them. Not thread-safe; every call throws failure.
+class listener {
+public:
+    listener(std::string const& how, std::string const& channel);
+    listener(listener const&) = delete;
+    listener& operator=(listener const&) = delete;
+    ~listener();
+
+    /// Readable when something may have been told.
+    int socket() const;
+    /// Has another session told anything since the last call? Does not wait.
+    bool heard();
+    void tell();
+
+private:
+    struct impl;
+    std::unique_ptr<impl> const impl_;
 };
 
 }  // namespace flow::postgres_detail

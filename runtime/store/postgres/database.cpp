@@ -141,7 +141,7 @@ void database::attempt(std::string_view call, instant deadline, body const& what
         auto& c = *lent;
         // Zero would be for ever.
         auto const patience = std::max(std::chrono::milliseconds{1}, left(deadline));
-        c.begin_with_next("begin isolation level read committed; set local lock_timeout = " + std::to_string(patience.count()) + ";");
+        c.with_next("begin isolation level read committed; set local lock_timeout = " + std::to_string(patience.count()) + ";");
         transaction t(c, [&] { probe(probe_point::locked); }, in_doubt);
         what(t);
         probe(probe_point::written);
@@ -198,7 +198,7 @@ outcome<bool> database::ask_whether_landed(landed const& did_land, instant deadl
     try {
         loan const lent(*this, deadline);
         auto& c = *lent;
-        c.begin_with_next("begin isolation level read committed; set local lock_timeout = " +
+        c.with_next("begin isolation level read committed; set local lock_timeout = " +
                           std::to_string(std::max<std::int64_t>(1, left(deadline).count())) + ";");
         return did_land(c);
     } catch (failure const& f) {
@@ -218,7 +218,7 @@ outcome<void> database::read(char const* begin, reading const& what)
         try {
             loan const lent(*this, steady_clock::now() + options_.busy_timeout);
             auto& c = *lent;
-            if (*begin) c.begin_with_next(begin);
+            if (*begin) c.with_next(begin);
             what(c);
             if (*begin) c.commit("");
             return {};

@@ -66,6 +66,8 @@ public:
 
     /// One that is not lent: for whoever must never wait for a call. Throws failure.
     std::unique_ptr<connection> open() const;
+    /// Of what the stores on this schema tell each other. Throws failure.
+    std::unique_ptr<listener> listen() const { return std::make_unique<listener>(how_, options_.schema); }
 
     outcome<std::uint64_t> change_counter();
     std::string const& name() const noexcept { return name_; }

@@ -183,7 +183,9 @@ outcome<std::vector<answer>> postgres_store::apply(std::span<group const> groups
 {
     std::vector<answer> answers;
     if (groups.empty()) return answers;
+    bool frees = false, wakes = false;
     auto const done = db_.write("apply", limit, [&](transaction& t) {
+        frees = wakes = false;
         answers.clear();
         answers.reserve(groups.size());
         batch_state state(t, groups);
@@ -191,11 +193,15 @@ outcome<std::vector<answer>> postgres_store::apply(std::span<group const> groups
         for (auto const& g : groups) answers.push_back(writer.judge(g));
         if (state.writers().empty()) return t.quiet();
         state.write();
+        frees = state.frees_runs();
+        wakes = state.wakes_or_queues();
         t.before_commit = [this, writers = state.writers()] {
             for (auto const owner : writers) must_stand(owner);
         };
     });
     if (!done) return done.error();
+    if (wakes) news_.concerns_everybody();
+    else if (frees) news_.concerns_us();  // what they wait for may fall due: the others find it in time
     return answers;
 }
 

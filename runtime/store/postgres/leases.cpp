@@ -48,7 +48,7 @@ std::vector<owner_id> leases::owners() const
     return out;
 }
 
-bool leases::stands(owner_id owner) const
+bool leases::stands(owner_id owner) const noexcept
 {
     std::scoped_lock lock(mutex_);
     auto const it = until_.find(owner);

@@ -37,7 +37,7 @@ public:
     std::vector<owner_id> owners() const;
 
     /// May it still write, by this process's clock? Owners of other stores: theirs to judge.
-    bool stands(owner_id owner) const;
+    bool stands(owner_id owner) const noexcept;
     /// Why leases are not renewed just now; empty when they are.
     std::string trouble() const;
 

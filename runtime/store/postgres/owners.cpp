@@ -73,6 +73,7 @@ outcome<void> postgres_store::announce(owner_id owner, std::span<workflow_versio
 
 void postgres_store::retire_owner(owner_id owner) noexcept
 try {
+    news_.when_changed(owner, nullptr);
     if (!leases_.remove(owner)) return;
     auto const id = std::to_string(number(owner));
     // Locked before it is asked for its runs, in a statement behind: a claim of this owner holds the row (departures-modelled (b)).

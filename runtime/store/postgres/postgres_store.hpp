@@ -4,6 +4,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "flow/store_reader.hpp"
 #include "runtime/store/postgres/database.hpp"
 #include "runtime/store/postgres/leases.hpp"
+#include "runtime/store/postgres/news.hpp"
 #include "runtime/store/secrets.hpp"
 
 namespace flow::postgres_detail {
@@ -41,8 +43,10 @@ public:
     outcome<owner_id> add_owner(owner_info const& who) override;
     outcome<void> announce(owner_id owner, std::span<workflow_version const> all) override;
     void retire_owner(owner_id owner) noexcept override;
+    bool may_act(owner_id owner) const noexcept override { return leases_.stands(owner); }
 
     outcome<std::vector<answer>> apply(std::span<group const> groups, time_limit limit) override;
+    std::size_t writers() const noexcept override { return options_.writers; }
     outcome<started> start(new_run const& what) override;
     outcome<completion_answer> complete(completion const& what) override;
     outcome<request_fate> ask(request const& what) override;
@@ -54,18 +58,23 @@ public:
     outcome<std::optional<waitpoint_row>> waitpoint(waitpoint_id id) override;
     outcome<std::vector<journal_entry>> journal(run_id run, seq_no after, std::size_t limit) override;
     outcome<std::optional<loaded_run>> load(run_id run) override;
+    std::vector<outcome<std::optional<loaded_run>>> load_all(std::span<run_id const> runs) override;
     outcome<std::string> load_blob(digest const& hash) override;
     outcome<std::vector<notice>> look(owner_id owner, std::size_t limit) override;
     outcome<time_point> next_due() override;
     outcome<std::uint64_t> change_counter() override { return db_.change_counter(); }
+    std::chrono::milliseconds ask_every() const noexcept override;
+    void when_changed(owner_id owner, std::function<void()> then) override { news_.when_changed(owner, std::move(then)); }
     outcome<std::string> secret_of(waitpoint_id id) override;
     std::string warning() override { return leases_.trouble(); }
     store_reader& reader() override { return reader_; }
 
 private:
+    /// Those that are there, as they were at one moment.
+    outcome<std::map<run_id, loaded_run>> load_moment(std::span<run_id const> runs);
     std::string renew(std::vector<leases::living> const& living);
     void bury(std::vector<owner_id> const& dead);
-    outcome<void> decide_due_waits(time_point now, std::int64_t limit);
+    outcome<void> decide_due_waits(time_point now, std::vector<std::int64_t> const& due);
     /// Throws refusal(store_unavailable) once this owner's lease has ended by our clock.
     void must_stand(owner_id owner) const;
 
@@ -73,6 +82,7 @@ private:
     database db_;
     std::unique_ptr<connection> renewer_;  // the leases' thread alone: it must never wait for a call
     leases leases_;
+    news news_;
     postgres_reader reader_{db_};
 
     // What a claim wrote whose COMMIT is in doubt: the next one hands it out if it landed (protocol P8).

@@ -28,33 +28,65 @@ outcome<T> finish(outcome<void> const& done, T& value)
 
 }  // namespace
 
-outcome<std::optional<loaded_run>> postgres_store::load(run_id run)
+outcome<std::map<run_id, loaded_run>> postgres_store::load_moment(std::span<run_id const> runs)
 {
-    // The newest segment, and what it needs of those before it (loaded_run).
-    static auto const entries = "with continued as (select coalesce(max(seq), 0) as seq from journal where run = $1 and kind = 31),"
-                                " newest as (select greatest((select seq from continued), coalesce(max(seq), 0)) as seq from journal"
-                                " where run = $1 and kind = 30) " +
-                                select_journal("journal where run = $1 and (seq >= (select seq from newest) or seq = (select seq from continued)"
-                                               " or seq = 1) order by seq");
+    static auto const rows_there = select_runs("runs r where r.id = any($1::uuid[])");
+    // The newest segment, and what it needs of those before it (loaded_run); each by its own piece of the index.
+    static auto const entries = select_journal_and_run(
+        "(select e.* from unnest($1::bigint[]) n(run)"
+        " cross join lateral (select coalesce(max(seq), 0) as seq from journal where run = n.run and kind = 31) c"
+        " cross join lateral (select greatest(c.seq, coalesce(max(seq), 0)) as seq from journal where run = n.run and kind = 30) s"
+        " cross join lateral (select * from journal where run = n.run and seq >= s.seq union all"
+        " select * from journal where run = n.run and seq in (1, c.seq) and seq < s.seq) e) j order by run, seq");
     static auto const waits = select_waitpoints(
-        "waitpoints w join runs o on o.num = w.run where w.num in"
-        " (select waitpoint from edges where run = $1 union select num from waitpoints where run = $1 and status = 0)"
-        " order by w.num");
-    static auto const mail = select_requests("requests q join runs r on r.num = q.run where q.run = $1 and q.fate = 0 order by q.num");
-
-    std::optional<loaded_run> out;
+        "h.id", "(select run, waitpoint from edges where run = any($1::bigint[]) union"
+        " select run, num from waitpoints where run = any($1::bigint[]) and status = 0) x"
+        " join waitpoints w on w.num = x.waitpoint join runs o on o.num = w.run join runs h on h.num = x.run order by w.num");
+    static auto const mails = select_requests("requests q join runs r on r.num = q.run where q.run = any($1::bigint[]) and q.fate = 0"
+                                              " order by q.num");
+    batch ids(1);
+    for (auto const id : runs) ids << id.value;
+    std::map<run_id, loaded_run> out;
     auto const done = db_.read_moment([&](connection& c) {
-        out.reset();
-        auto row = find_run(c, run);
-        if (!row) return;
-        out.emplace();
-        out->row = std::move(*row);
-        auto const num = params{} << out->row.num;
-        out->entries = all<journal_entry>(c.run(entries, num), read_entry);
-        out->waitpoints = all<waitpoint_row>(c.run(waits, num), read_waitpoint);
-        out->mailbox = all<request>(c.run(mail, num), read_request);
+        out.clear();
+        std::map<std::int64_t, loaded_run*> by_num;
+        for (auto r = c.run(rows_there, ids.arrays()); r.step();) {
+            auto row = read_run(r);
+            auto& there = out[row.id];
+            there.row = std::move(row);
+            by_num.emplace(there.row.num, &there);
+        }
+        if (out.empty()) return;
+        batch nums(1);
+        for (auto const& [num, _] : by_num) nums << num;
+        auto const those = nums.arrays();
+        for (auto r = c.run(entries, those); r.step();) by_num.at(read_entry_run(r))->entries.push_back(read_entry(r));
+        for (auto r = c.run(waits, those); r.step();) out.at(read_woken_run(r)).waitpoints.push_back(read_waitpoint(r));
+        for (auto r = c.run(mails, those); r.step();) {
+            auto q = read_request(r);
+            out.at(q.run).mailbox.push_back(std::move(q));
+        }
     });
-    return finish(done, out);
+    if (!done) return done.error();
+    return out;
+}
+
+outcome<std::optional<loaded_run>> postgres_store::load(run_id run) { return std::move(load_all({&run, 1}).front()); }
+
+std::vector<outcome<std::optional<loaded_run>>> postgres_store::load_all(std::span<run_id const> runs)
+{
+    std::vector<outcome<std::optional<loaded_run>>> all;
+    all.reserve(runs.size());
+    auto found = load_moment(runs);
+    for (auto const id : runs) {
+        if (!found) {
+            all.emplace_back(found.error());
+            continue;
+        }
+        auto const at = found->find(id);
+        all.emplace_back(at == found->end() ? std::nullopt : std::optional(std::move(at->second)));
+    }
+    return all;
 }
 
 outcome<std::optional<run_row>> postgres_store::run(run_id id)

@@ -46,6 +46,7 @@ outcome<started> postgres_store::start(new_run const& what)
         out = {start_answer::started, p.row.id, p.row};
     });
     if (!done) return done.error();
+    if (out.answer == start_answer::started) news_.concerns_everybody();
     return out;
 }
 
@@ -53,6 +54,7 @@ outcome<request_fate> postgres_store::ask(request const& what)
 {
     static auto const find = select_runs_and_last("runs r where r.id = $1");
     auto fate = request_fate::unknown_run;
+    bool asks = false;
     auto const done = db_.write("ask", db_.patience(), [&](transaction& t) {
         fate = request_fate::unknown_run;
         t.c.run("select 1 from runs where id = $1 for no key update", params{} << what.run.value);
@@ -67,6 +69,7 @@ outcome<request_fate> postgres_store::ask(request const& what)
         auto const last = as<seq_no>(r.number(last_seq_column));
         auto plan = detail::plan_request(row, what);
         fate = plan.fate;
+        asks = plan.plan || fate == request_fate::left_to_holder;
         if (plan.plan) {
             planned p{row, last, std::move(*plan.plan), detail::epoch_for_request(row), owner_id::nobody};
             write_plans(t.c, {&p, 1}, what.at);
@@ -78,6 +81,7 @@ outcome<request_fate> postgres_store::ask(request const& what)
         }
     });
     if (!done) return done.error();
+    if (asks) news_.concerns_everybody();
     return fate;
 }
 

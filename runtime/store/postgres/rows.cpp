@@ -10,6 +10,10 @@ constexpr auto run_columns =
     "select r.num, r.id, r.tenant, r.key, r.workflow, r.version, r.queue, r.tags, r.priority, r.parent, r.created_at, r.due_at,"
     " r.deadline_at, r.changed_at, r.execution, r.status, r.terminal_reason, r.reason, r.snapshot, r.epoch, r.owner, r.args_hash";
 
+constexpr auto journal_columns =
+    "select seq, epoch, segment, kind, path, place, name, class, attempt, shape_in, shape_out, encoding, payload, blob,"
+    " hash, input_hash, commit_ref, by, why, at, checksum";
+
 }  // namespace
 
 std::string select_runs(std::string_view from) { return run_columns + (" from " + std::string(from)); }
@@ -45,12 +49,9 @@ run_row read_run(rows& r)
     return row;
 }
 
-std::string select_journal(std::string_view from)
-{
-    return "select seq, epoch, segment, kind, path, place, name, class, attempt, shape_in, shape_out, encoding, payload, blob,"
-           " hash, input_hash, commit_ref, by, why, at, checksum from " +
-           std::string(from);
-}
+std::string select_journal(std::string_view from) { return journal_columns + (" from " + std::string(from)); }
+std::string select_journal_and_run(std::string_view from) { return journal_columns + (", run from " + std::string(from)); }
+std::int64_t read_entry_run(rows& r) { return r.number(21); }
 
 journal_entry read_entry(rows& r)
 {

@@ -26,6 +26,7 @@ std::int64_t number(Enum value) noexcept
 // Column lists in the order the readers expect; `from` what follows them.
 std::string select_runs(std::string_view from);
 std::string select_journal(std::string_view from);
+std::string select_journal_and_run(std::string_view from);  ///< with the run's number besides
 std::string select_waitpoints(std::string_view from);  ///< waitpoints as w, its run as o
 std::string select_waitpoints(std::string_view woken_run, std::string_view from);  ///< with that column besides
 std::string select_requests(std::string_view from);    ///< requests as q, its run as r
@@ -38,6 +39,7 @@ std::string select_runs_and_last(std::string_view from);
 
 run_row read_run(rows& r);
 journal_entry read_entry(rows& r);
+std::int64_t read_entry_run(rows& r);
 waitpoint_row read_waitpoint(rows& r);
 std::int64_t waitpoint_num(rows& r);
 run_id read_woken_run(rows& r);

@@ -163,7 +163,7 @@ void prepare_schema(connection& c, postgres_options const& options, std::string 
     if (is_ours(c, options.schema, store)) return;
     if (options.must_exist) throw refusal(errc::store_foreign, store + ": there is no flow store in this schema");
     // Whoever comes second waits here, and finds the tables.
-    c.begin_with_next("begin; select pg_advisory_xact_lock(hashtextextended('flow schema " + options.schema + "', 0));");
+    c.with_next("begin; select pg_advisory_xact_lock(hashtextextended('flow schema " + options.schema + "', 0));");
     try {
         if (!is_ours(c, options.schema, store)) make(c, options);
         c.commit("");

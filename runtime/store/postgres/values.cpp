@@ -127,7 +127,7 @@ void batch::add(cell const& value)
 params batch::arrays() const
 {
     params out;
-    for (auto const& column : columns_) out.array(column.empty() ? "{}" : column + "}");
+    for (std::size_t i = 0; i < columns_.size(); ++i) out.array(array(i));
     return out;
 }
 

@@ -73,6 +73,8 @@ public:
     }
     bool empty() const noexcept { return next_ == 0; }
     params arrays() const;
+    /// The array of one column.
+    std::string array(std::size_t column) const { return columns_[column].empty() ? "{}" : columns_[column] + "}"; }
 
 private:
     void add(cell const& value);

@@ -26,20 +26,25 @@ outcome<completion_answer> postgres_store::complete(completion const& what)
         wake(t.c, {&w->num, 1});
     });
     if (!done) return done.error();
+    if (told == completion_answer::completed) news_.concerns_everybody();
     return told;
 }
 
 namespace {
 
-// Run status waiting (3) or cancelling (6): a paused or held run keeps its wake rows until it is resumed.
-constexpr auto due_waits = "select w.num, w.type from waitpoints w join runs r on r.num = w.run where w.status = 0 and w.due_at <= $1"
-                           " and w.due_at < 9223372036854775807 and r.owner = 0 order by w.due_at limit $2";
-constexpr auto due_runs = "select num from runs where execution = 1 and due_at <= $1 order by due_at limit $2";
-constexpr auto overdue_runs = "select num from runs where deadline_at <= $1 and deadline_at < 9223372036854775807 and execution <> 7"
-                              " and status <> 6 and owner = 0 order by deadline_at limit $2";
-constexpr auto woken_runs = "select distinct r.num from wakes k join runs r on r.num = k.run where r.execution = 5 and r.status in (3, 6)"
-                            " and r.owner = 0 limit $1";
-constexpr auto ended_wakes = "select distinct r.num from wakes k join runs r on r.num = k.run where r.execution = 7 limit $1";
+// What a scan may have to do, by kind, in one message. Run status waiting (3) or cancelling (6): a paused or held run keeps its wake rows
+// until it is resumed. Wakes are few, and runs are many: `offset 0` keeps the planner from looking for the few among the many.
+enum class work : std::int64_t { due_wait = 0, run = 1, late_wake = 2 };
+constexpr auto open_work =
+    "(select 0, w.num from waitpoints w join runs r on r.num = w.run where w.status = 0 and w.due_at <= $1"
+    " and w.due_at < 9223372036854775807 and r.owner = 0 order by w.due_at limit $2) union all"
+    " (select 1, r.num from (select distinct run from wakes offset 0) k cross join lateral (select * from runs where num = k.run offset 0) r"
+    " where r.execution = 5 and r.status in (3, 6) and r.owner = 0 limit $2) union all"
+    " (select 1, num from runs where execution = 1 and due_at <= $1 order by due_at limit $2) union all"
+    " (select 1, num from runs where deadline_at <= $1 and deadline_at < 9223372036854775807 and execution <> 7 and status <> 6 and owner = 0"
+    " order by deadline_at limit $2) union all"
+    " (select 2, r.num from (select distinct run from wakes offset 0) k cross join lateral (select * from runs where num = k.run offset 0) r"
+    " where r.execution = 7 limit $2)";
 
 static_assert(static_cast<int>(execution_status::delayed) == 1 && static_cast<int>(execution_status::suspended) == 5 &&
               static_cast<int>(execution_status::finished) == 7);
@@ -62,11 +67,8 @@ std::optional<planned> plan_queueing(rows& r, time_point now)
 
 }  // namespace
 
-outcome<void> postgres_store::decide_due_waits(time_point now, std::int64_t limit)
+outcome<void> postgres_store::decide_due_waits(time_point now, std::vector<std::int64_t> const& due)
 {
-    std::vector<std::int64_t> due;
-    auto const asked = db_.read([&](connection& c) { due = numbers(c.run(due_waits, params{} << now << limit)); });
-    if (!asked || due.empty()) return asked;
     return db_.write("scan", db_.patience(), [&](transaction& t) {
         auto const nums = number_list(due);
         // The type never changes: read with the lock.
@@ -92,19 +94,22 @@ outcome<void> postgres_store::decide_due_waits(time_point now, std::int64_t limi
 outcome<std::size_t> postgres_store::scan(time_point now, std::size_t limit)
 {
     auto const most = static_cast<std::int64_t>(std::min<std::size_t>(limit, 1'000'000));
-    if (auto const decided = decide_due_waits(now, most); !decided) return decided.error();
-
     // Asked before anything is locked, so that an idle scan disturbs nobody.
-    std::vector<std::int64_t> runs, ended;
-    auto const asked = db_.read([&](connection& c) {
-        runs = numbers(c.run(woken_runs, params{} << most));
-        auto const due = numbers(c.run(due_runs, params{} << now << most));
-        runs.insert(runs.end(), due.begin(), due.end());
-        auto const overdue = numbers(c.run(overdue_runs, params{} << now << most));
-        runs.insert(runs.end(), overdue.begin(), overdue.end());
-        ended = numbers(c.run(ended_wakes, params{} << most));
-    });
-    if (!asked) return asked.error();
+    std::vector<std::int64_t> due, runs, ended;
+    auto const ask = [&] {
+        return db_.read([&](connection& c) {
+            due.clear(), runs.clear(), ended.clear();
+            for (auto r = c.run(open_work, params{} << now << most); r.step();) {
+                auto const kind = as<work>(r.number(0));
+                (kind == work::due_wait ? due : kind == work::run ? runs : ended).push_back(r.number(1));
+            }
+        });
+    };
+    if (auto const asked = ask(); !asked) return asked.error();
+    if (!due.empty()) {
+        if (auto const decided = decide_due_waits(now, due); !decided) return decided.error();
+        if (auto const again = ask(); !again) return again.error();  // whom they wake
+    }
     if (runs.empty() && ended.empty()) return std::size_t{0};
 
     std::size_t queued = 0;
@@ -126,6 +131,7 @@ outcome<std::size_t> postgres_store::scan(time_point now, std::size_t limit)
         if (!ended.empty()) t.c.simple("delete from wakes where run in (" + number_list(ended) + ")");
     });
     if (!done) return done.error();
+    if (queued > 0) news_.concerns_everybody();
     return queued;
 }
 
