@@ -29,6 +29,7 @@ std::string_view family_name(entry_kind k) noexcept
     case woken: return "sleep";
     case token: return "make_token";
     case value: return "value";
+    case published: return "publish";
     default: return to_string(k);
     }
 }
@@ -78,7 +79,7 @@ run::found run::find(scope& s, completion& c, position const& at, expectation co
         return found::stopped;
     }
     // In a branch an outcome is told when the cursor comes to it; at once only what was there at once in the live run.
-    bool const at_once = first.kind == entry_kind::value ? first.attempt == 0
+    bool const at_once = first.kind == entry_kind::value || first.kind == entry_kind::published ? first.attempt == 0
                          : first.kind == entry_kind::step ? wanted.in_place && first.cls == effect::replayable && first.why.empty()
                                                           : first.kind == entry_kind::token;
     if (!its_turn || (s.in_branch().parent && !delivering_ && !at_once && recorded.ended))

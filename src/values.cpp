@@ -4,7 +4,7 @@
 #include <functional>
 #include <utility>
 
-#include "src/pending.hpp"
+#include "src/room.hpp"
 
 namespace flow::detail {
 
@@ -41,41 +41,6 @@ outcome<void> value_base::accept(encoding, std::string_view text)
     if (what_ == drawn::now) low_ = static_cast<std::uint64_t>(number);
     return {};
 }
-
-namespace {
-
-/// Too much is not durable yet: the body waits before more is appended (P22).
-class waits_for_room final : public pending {
-public:
-    waits_for_room(journaled_operation& op, std::string_view name, scope& s, completion& c, position at, std::function<void()> go_on)
-        : pending(s, c, std::move(at)), op_(op), name_(name), go_on_(std::move(go_on))
-    {
-        run_.when_durable(*this);
-    }
-    void durable() override
-    {
-        if (std::exchange(over_, true)) return;
-        land();
-        go_on_();
-        run_.resume(done_);
-    }
-    void cancel() override
-    {
-        if (std::exchange(over_, true)) return;
-        land();
-        run_.deliver_cancel(branch_, at_, name_, op_);
-        run_.submit();
-        run_.resume(done_);
-    }
-
-private:
-    journaled_operation& op_;
-    std::string_view name_;
-    std::function<void()> go_on_;
-    bool over_ = false;
-};
-
-}  // namespace
 
 bool value_base::start(scope& s, completion& c) { return proceed(s, c, s.next(name_of(what_))); }
 

@@ -33,6 +33,14 @@ struct run_end {
     std::optional<error> failure;
 };
 
+/// A value that a run has published.
+struct publication {
+    std::string key;
+    std::string value;  ///< JSON
+    seq_no cursor{};    ///< to go on behind it
+    time_point at{};
+};
+
 /// A run, by its id; cheap to copy. Any thread. Outlives its engine, but then nothing executes the run.
 class any_run_handle {
 public:
@@ -110,6 +118,20 @@ public:
     /// The stored output of a completed step, by its place ("render#0"), if its bytes match their hash; nothing otherwise.
     std::optional<std::string> output_of(run_id id, std::string_view place);
     std::vector<journal_entry> journal(run_id id, seq_no after = seq_no::none, std::size_t limit = 100);
+    /// What a run has published (flow::publish): the newest value of each key, in the order of the keys. unknown_run.
+    std::vector<publication> published(run_id id);
+    /// All it has published, in order; `after`: the cursor of the last one seen. unknown_run.
+    std::vector<publication> publications(run_id id, seq_no after = seq_no::none, std::size_t limit = 100);
+    /// The newest value under one key, as a T; nothing: none yet. unknown_run; undecodable: it is no T.
+    template <class T>
+    std::optional<T> published(run_id id, std::string_view key)
+    {
+        auto const text = published_text(id, key);
+        if (!text) return std::nullopt;
+        T value;
+        detail::decode(encoding::json, *text, value).value();
+        return value;
+    }
     /// A token, an intervention or a timer, with its state and what it was completed with. unknown_token.
     waitpoint_row waitpoint(waitpoint_id id);
     /// The same as a list, newest first; an empty filter takes all. Open tokens: `{.status = waitpoint_status::pending, .purpose =
@@ -159,6 +181,7 @@ protected:
     std::shared_ptr<detail::client_core> const& core() const noexcept { return core_; }
 
 private:
+    std::optional<std::string> published_text(run_id id, std::string_view key);
     template <class T>
     static std::string encoded(T const& value)
     {

@@ -65,6 +65,10 @@ public:
     virtual outcome<std::vector<waitpoint_row>> waitpoints(waitpoint_filter const& which) = 0;
     virtual outcome<std::vector<request_row>> requests(run_id run) = 0;
     virtual outcome<std::vector<owner_row>> owners() = 0;
+    /// What a run has published: the newest entry of each key, in the order of the keys. A payload in a blob is left out.
+    virtual outcome<std::vector<journal_entry>> published(run_id run) = 0;
+    /// The same as it came, after `after`, at most `limit`.
+    virtual outcome<std::vector<journal_entry>> publications(run_id run, seq_no after, std::size_t limit) = 0;
     /// Of runs that stand in the queue, each pair once.
     virtual outcome<std::vector<workflow_version>> versions_in_queue() = 0;
 };

@@ -61,10 +61,14 @@ public:
 
         auto& journal = add(verb::journal, "journal", "A run's journal, entry by entry");
         named(journal, "RUN");
-        journal.add_option("--after", a_.after, "Go on behind this entry")->type_name("SEQ")->check([](std::string const& s) {
-            return !s.empty() && s.find_first_not_of("0123456789") == s.npos && s.size() < 19 ? std::string() : "an entry's number, from 0";
-        });
+        after(journal, "Go on behind this entry");
         limit(journal, "At most so many (100)");
+
+        auto& published = add(verb::published, "published", "What a run has published: the newest value of each key");
+        named(published, "RUN");
+        published.add_flag("--history", a_.history, "All of it, in order, instead of the newest");
+        after(published, "With --history: go on behind this entry");
+        limit(published, "With --history: at most so many (100)");
 
         auto& tokens = add(verb::tokens, "tokens", "List what somebody has to answer: open tokens and decisions, newest first");
         tokens.add_option("--run", a_.run, "Only those of this run")->type_name("RUN");
@@ -112,6 +116,12 @@ private:
         sub.add_option(name, into, text)->type_name("")->required();
     }
     void named(CLI::App& sub, char const* what) { positional(sub, what, a_.which, "Which one"); }
+    void after(CLI::App& sub, char const* text)
+    {
+        sub.add_option("--after", a_.after, text)->type_name("SEQ")->check([](std::string const& s) {
+            return !s.empty() && s.find_first_not_of("0123456789") == s.npos && s.size() < 19 ? std::string() : "an entry's number, from 0";
+        });
+    }
     void limit(CLI::App& sub, char const* text)
     {
         sub.add_option("--limit", a_.limit, text)->type_name("N")->check(CLI::Range(1, 1'000'000));

@@ -10,7 +10,7 @@
 
 namespace flow::cli {
 
-enum class verb { runs, show, journal, tokens, complete, decide, cancel, pause, resume, backup };
+enum class verb { runs, show, journal, published, tokens, complete, decide, cancel, pause, resume, backup };
 
 struct arguments {
     verb what{};
@@ -22,6 +22,7 @@ struct arguments {
     std::optional<std::string> output;
     std::string status, workflow, tenant, since, until, tag, before, run, by, why;
     std::int64_t after = 0;
+    bool history = false;
     std::optional<std::size_t> limit;
 };
 

@@ -99,6 +99,7 @@ void carry_out(session const& s)
     case verb::runs: return list_runs(s);
     case verb::show: return show_run(s);
     case verb::journal: return list_journal(s);
+    case verb::published: return list_published(s);
     case verb::tokens: return list_tokens(s);
     case verb::complete: return complete_token(s);
     case verb::decide: return decide_intervention(s);

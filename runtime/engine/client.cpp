@@ -100,6 +100,43 @@ std::optional<std::string> client::output_of(run_id id, std::string_view place)
     return std::nullopt;
 }
 
+namespace {
+
+/// store_corrupt: what is stored of it does not match its hash.
+publication as_publication(store& s, journal_entry e)
+{
+    auto text = e.in_blob ? s.load_blob(e.hash).value() : std::move(e.payload);
+    if (sha256(text) != e.hash) throw error(errc::store_corrupt, "the value published at " + e.place + " does not match its hash");
+    return {std::move(e.name), std::move(text), e.seq, e.at};
+}
+
+std::vector<publication> as_publications(store& s, run_id run, std::vector<journal_entry> entries)
+{
+    if (entries.empty() && !s.run(run).value()) no_run(to_string(run));
+    std::vector<publication> all;
+    for (auto& e : entries) all.push_back(as_publication(s, std::move(e)));
+    return all;
+}
+
+}  // namespace
+
+std::vector<publication> client::published(run_id id)
+{
+    return as_publications(*core_->data, id, core_->data->reader().published(id).value());
+}
+
+std::vector<publication> client::publications(run_id id, seq_no after, std::size_t limit)
+{
+    return as_publications(*core_->data, id, core_->data->reader().publications(id, after, limit).value());
+}
+
+std::optional<std::string> client::published_text(run_id id, std::string_view key)
+{
+    for (auto& p : published(id))
+        if (p.key == key) return std::move(p.value);
+    return std::nullopt;
+}
+
 waitpoint_row client::waitpoint(waitpoint_id id)
 {
     auto row = core_->data->waitpoint(id).value();

@@ -118,3 +118,45 @@ TEMPLATE_LIST_TEST_CASE("a long journal is appended and loaded in time linear in
     CHECK(last < 5 * first + std::chrono::milliseconds{200});
     CHECK(place.store->load(run.id()).value()->entries.size() == 100'003);
 }
+
+TEMPLATE_LIST_TEST_CASE("what a run has published: the newest of each key, and all in order", "[store][reading]", every_store)
+{
+    TestType place;
+    auto& store = *place.store;
+    auto run = start_and_claim(store, some_owner(store));
+    auto const publish = [&](std::vector<std::pair<std::string, std::string>> const& values) {
+        auto g = run.steps(values.size());
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            auto& e = g.entries[i];
+            e.kind = entry_kind::published;
+            e.name = values[i].first;
+            e.payload = values[i].second;
+            e.in_blob = e.payload.size() > 1000;
+            seal(e, run.id());
+        }
+        applied(store, run, g);
+    };
+    auto& reader = store.reader();
+    CHECK(reader.published(run.id()).value().empty());
+    publish({{"b", "1"}, {"a", "2"}, {"b", "3"}});
+    applied(store, run, run.steps(2));
+    publish({{"b", "4"}, {"\xc3\xa4", '"' + std::string(2000, 'x') + '"'}});
+
+    auto const newest = reader.published(run.id()).value();
+    REQUIRE(newest.size() == 3);
+    CHECK(newest[0].name == "a");
+    CHECK(newest[0].payload == "2");
+    CHECK(newest[1].name == "b");
+    CHECK(newest[1].payload == "4");
+    CHECK(newest[2].in_blob);
+    CHECK(store.load_blob(newest[2].hash).value().size() == 2002);
+
+    auto const all = reader.publications(run.id(), seq_no::none, 3).value();
+    REQUIRE(all.size() == 3);
+    CHECK(all[2].payload == "3");
+    auto const rest = reader.publications(run.id(), all[2].seq, 100).value();
+    REQUIRE(rest.size() == 2);
+    CHECK(rest[0].payload == "4");
+    CHECK(reader.published({fresh_uuid()}).value().empty());
+    CHECK(reader.publications({fresh_uuid()}, seq_no::none, 10).value().empty());
+}

@@ -158,6 +158,26 @@ outcome<std::vector<owner_row>> memory_reader::owners()
     return out;
 }
 
+outcome<std::vector<journal_entry>> memory_reader::published(run_id run)
+{
+    std::scoped_lock guard(t_.mutex);
+    std::vector<journal_entry> out;
+    if (auto const num = t_.rows.find(run); num != 0)
+        for (auto const& [key, seq] : t_.rows.run(num).published) out.push_back(t_.rows.run(num).at(seq));
+    return out;
+}
+
+outcome<std::vector<journal_entry>> memory_reader::publications(run_id run, seq_no after, std::size_t limit)
+{
+    std::scoped_lock guard(t_.mutex);
+    std::vector<journal_entry> out;
+    auto const num = t_.rows.find(run);
+    if (num == 0) return out;
+    for (auto const& e : t_.rows.run(num).journal)
+        if (e.kind == entry_kind::published && e.seq > after && out.size() < limit) out.push_back(e);
+    return out;
+}
+
 outcome<std::vector<workflow_version>> memory_reader::versions_in_queue()
 {
     std::scoped_lock guard(t_.mutex);

@@ -102,6 +102,14 @@ void tables::append(std::int64_t run, journal_entry e)
         blobs_.try_emplace(e.hash.bytes, std::move(e.payload));  // one blob without a row that names it does no harm
         e.payload.clear();
     }
+    if (e.kind == entry_kind::published) {
+        auto& newest = at(run).published[e.name];
+        undo_.emplace_back([this, run, key = e.name, before = newest] {
+            if (before == seq_no::none) at(run).published.erase(key);
+            else at(run).published[key] = before;
+        });
+        newest = e.seq;
+    }
     at(run).journal.push_back(std::move(e));
     undo_.emplace_back([this, run] { at(run).journal.pop_back(); });
 }

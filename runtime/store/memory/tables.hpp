@@ -32,7 +32,9 @@ struct run_record {
     std::set<std::int64_t> wakes;            ///< waitpoints
     std::vector<std::int64_t> waitpoints;    ///< those its body made
     std::vector<std::int64_t> requests;
+    std::map<std::string, seq_no, std::less<>> published;  ///< the newest entry of each key
 
+    journal_entry const& at(seq_no seq) const { return journal[static_cast<std::size_t>(static_cast<std::int64_t>(seq)) - 1]; }
     seq_no last() const noexcept { return seq_no{static_cast<std::int64_t>(journal.size())}; }
 };
 

@@ -201,6 +201,27 @@ outcome<std::vector<owner_row>> postgres_reader::owners()
     return finish(done, out);
 }
 
+outcome<std::vector<journal_entry>> postgres_reader::published(run_id run)
+{
+    static auto const sql = select_journal("journal where run = (select num from runs where id = $1) and seq in"
+                                           " (select seq from published where run = (select num from runs where id = $1)) order by name collate \"C\"");
+    std::vector<journal_entry> out;
+    auto const done = db_.read([&](connection& c) { out = all<journal_entry>(c.run(sql, params{} << run.value), read_entry); });
+    return finish(done, out);
+}
+
+outcome<std::vector<journal_entry>> postgres_reader::publications(run_id run, seq_no after, std::size_t limit)
+{
+    static auto const sql =
+        select_journal("journal where run = (select num from runs where id = $1) and kind = 34 and seq > $2 order by seq limit $3");
+    std::vector<journal_entry> out;
+    auto const done = db_.read([&](connection& c) {
+        out = all<journal_entry>(c.run(sql, params{} << run.value << number(after) << capped(limit)), read_entry);
+    });
+    return finish(done, out);
+}
+static_assert(static_cast<int>(entry_kind::published) == 34);
+
 outcome<std::vector<workflow_version>> postgres_reader::versions_in_queue()
 {
     std::vector<workflow_version> out;

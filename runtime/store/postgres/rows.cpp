@@ -1,6 +1,7 @@
 #include "runtime/store/postgres/rows.hpp"
 
 #include <algorithm>
+#include <map>
 
 namespace flow::postgres_detail {
 
@@ -169,6 +170,7 @@ void insert_entries(connection& c, std::span<run_entry const> entries)
     if (entries.empty()) return;
     batch b(22);
     std::vector<journal_entry const*> with_blob;
+    std::map<std::pair<std::int64_t, std::string_view>, seq_no> published;  // the newest of each key: a row is written once a statement
     for (auto const& [run, entry] : entries) {
         auto const& e = *entry;
         b << run << number(e.seq) << number(e.epoch) << std::int64_t{e.segment} << number(e.kind) << std::string_view(e.path)
@@ -181,6 +183,7 @@ void insert_entries(connection& c, std::span<run_entry const> entries)
         b << std::int64_t{e.in_blob} << e.hash << e.input_hash << std::string_view(e.commit_ref) << std::string_view(e.by)
           << std::string_view(e.why) << e.at << static_cast<std::int64_t>(e.checksum);
         if (e.in_blob) with_blob.push_back(entry);
+        if (e.kind == entry_kind::published) published[{run, e.name}] = e.seq;
     }
     c.run("insert into journal(run, seq, epoch, segment, kind, path, place, name, class, attempt, shape_in, shape_out, encoding,"
           " payload, blob, hash, input_hash, commit_ref, by, why, at, checksum) select * from unnest($1::bigint[], $2::bigint[],"
@@ -188,6 +191,13 @@ void insert_entries(connection& c, std::span<run_entry const> entries)
           " $12::text[], $13::smallint[], $14::bytea[], $15::smallint[], $16::bytea[], $17::bytea[], $18::text[], $19::text[],"
           " $20::text[], $21::bigint[], $22::bigint[])",
           b.arrays());
+    if (!published.empty()) {
+        batch newest(3);
+        for (auto const& [at, seq] : published) newest << at.first << at.second << number(seq);
+        c.run("insert into published(run, key, seq) select * from unnest($1::bigint[], $2::text[], $3::bigint[])"
+              " on conflict (run, key) do update set seq = excluded.seq",
+              newest.arrays());
+    }
     if (with_blob.empty()) return;
     // In one order everywhere: two who insert the same two blobs wait for each other only one way round.
     std::sort(with_blob.begin(), with_blob.end(), [](auto const* x, auto const* y) { return x->hash.bytes < y->hash.bytes; });

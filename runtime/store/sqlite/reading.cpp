@@ -221,6 +221,30 @@ outcome<std::vector<owner_row>> sqlite_reader::owners()
     return finish(done, out);
 }
 
+outcome<std::vector<journal_entry>> sqlite_reader::published(run_id run)
+{
+    static auto const sql = select_journal("journal where run = (select num from runs where id = ?1) and seq in"
+                                           " (select seq from published where run = (select num from runs where id = ?1)) order by name");
+    std::vector<journal_entry> out;
+    auto const done = db_.read([&](connection& c) {
+        auto r = c.prepare(sql.c_str());
+        out = all<journal_entry>(r << run.value, read_entry);
+    });
+    return finish(done, out);
+}
+
+outcome<std::vector<journal_entry>> sqlite_reader::publications(run_id run, seq_no after, std::size_t limit)
+{
+    static auto const sql = select_journal("journal where run = (select num from runs where id = ?) and kind = 34 and seq > ? order by seq limit ?");
+    std::vector<journal_entry> out;
+    auto const done = db_.read([&](connection& c) {
+        auto r = c.prepare(sql.c_str());
+        out = all<journal_entry>(r << run.value << number(after) << capped(limit), read_entry);
+    });
+    return finish(done, out);
+}
+static_assert(static_cast<int>(entry_kind::published) == 34);
+
 outcome<std::vector<workflow_version>> sqlite_reader::versions_in_queue()
 {
     std::vector<workflow_version> out;

@@ -172,6 +172,8 @@ void insert_entry(connection& c, std::int64_t run, journal_entry const& e)
           << std::string_view(e.why) << e.at << static_cast<std::int64_t>(e.checksum);
         r.run();
     }
+    if (e.kind == entry_kind::published)
+        (c.prepare("insert or replace into published(run, key, seq) values (?,?,?)") << run << std::string_view(e.name) << number(e.seq)).run();
     if (!e.in_blob) return;
     auto r = c.prepare("insert or ignore into blobs(hash, payload) values (?,?)");
     r << e.hash;

@@ -39,6 +39,7 @@ create unique index journal_run on journal(run, seq);
 -- Where a run's newest segment begins: only what closes one has an entry here.
 create index journal_checkpoint on journal(run, seq) where kind = 30;
 create index journal_continued on journal(run, seq) where kind = 31;
+create index journal_published on journal(run, seq) where kind = 34;
 
 create table blobs(id integer primary key, hash blob not null unique, payload blob not null);
 
@@ -89,16 +90,11 @@ create table ledger(
     dimension text not null, movement integer not null, amount integer not null, at integer not null);
 create unique index ledger_reservation on ledger(run, place, attempt, dimension) where movement = 1;
 
-create table published(
-    run integer not null, key text not null, seq integer not null, value text, primary key(run, key)) without rowid;
+create table published(run integer not null, key text not null, seq integer not null, primary key(run, key)) without rowid;
 
 create table limits(
     scope text not null, name text not null, used integer not null, allowed integer not null, refilled_at integer not null,
     primary key(scope, name)) without rowid;
-
-create table announced(
-    workflow text not null, version integer not null, owner integer not null, seen_at integer not null,
-    primary key(workflow, version, owner)) without rowid;
 
 create table children(
     parent integer not null, child integer not null, waitpoint integer not null, on_close integer not null,

@@ -25,6 +25,8 @@ public:
     outcome<std::vector<waitpoint_row>> waitpoints(waitpoint_filter const& which) override;
     outcome<std::vector<request_row>> requests(run_id run) override;
     outcome<std::vector<owner_row>> owners() override;
+    outcome<std::vector<journal_entry>> published(run_id run) override;
+    outcome<std::vector<journal_entry>> publications(run_id run, seq_no after, std::size_t limit) override;
     outcome<std::vector<workflow_version>> versions_in_queue() override;
 
 private:
