@@ -19,6 +19,8 @@
 #pragma GCC diagnostic ignored "-Wpedantic"
 #include <pqxx/pqxx>
 #pragma GCC diagnostic pop
+// libpqxx 7 still has what 6.4 has; some of it is deprecated there.
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
 namespace flow::bench {
 

@@ -55,6 +55,7 @@ public:
     // Columns of the row.
     std::int64_t number(int column) const noexcept;
     std::string text(int column) const;
+    std::string bytes(int column) const { return text(column); }
     std::string_view view(int column) const noexcept;  ///< until the next step
     bool is_null(int column) const noexcept;
     uuid id(int column) const noexcept;

@@ -2,130 +2,39 @@
 
 namespace flow::sqlite_detail {
 
-std::string select_runs(std::string_view from)
+namespace {
+
+std::string select(std::string_view columns, std::string_view from)
 {
-    return "select r.num, r.id, r.tenant, r.key, r.workflow, r.version, r.queue, r.tags, r.priority, r.parent, r.created_at,"
-           " r.due_at, r.deadline_at, r.changed_at, r.execution, r.status, r.terminal_reason, r.reason, r.snapshot, r.epoch,"
-           " r.owner, r.args_hash from " +
-           std::string(from);
+    return std::string("select ").append(columns).append(" from ").append(from);
 }
 
-run_row read_run(rows& r)
-{
-    run_row row;
-    row.num = r.number(0);
-    row.id = {r.id(1)};
-    row.tenant = r.text(2);
-    row.key = r.text(3);
-    row.workflow = r.text(4);
-    row.version = static_cast<std::uint32_t>(r.number(5));
-    row.queue = r.text(6);
-    row.tags = r.text(7);
-    row.priority = static_cast<std::int32_t>(r.number(8));
-    if (!r.is_null(9)) row.parent = run_id{r.id(9)};
-    row.created_at = r.time(10);
-    row.due_at = r.time(11);
-    row.deadline_at = r.time(12);
-    row.changed_at = r.time(13);
-    row.status = {as<execution_status>(r.number(14)), as<run_status>(r.number(15))};
-    row.terminal_reason = r.text(16);
-    row.reason = r.text(17);
-    row.snapshot = as<seq_no>(r.number(18));
-    row.epoch = as<epoch_no>(r.number(19));
-    row.owner = as<owner_id>(r.number(20));
-    row.args_hash = r.hash(21);
-    return row;
-}
+}  // namespace
 
-std::string select_journal(std::string_view from)
-{
-    return "select seq, epoch, segment, kind, path, place, name, class, attempt, shape_in, shape_out, encoding, payload, blob,"
-           " hash, input_hash, commit_ref, by, why, at, checksum from " +
-           std::string(from);
-}
+std::string select_runs(std::string_view from) { return select(store_detail::run_columns, from); }
 
-journal_entry read_entry(rows& r)
-{
-    journal_entry e;
-    e.seq = as<seq_no>(r.number(0));
-    e.epoch = as<epoch_no>(r.number(1));
-    e.segment = static_cast<std::uint32_t>(r.number(2));
-    e.kind = as<entry_kind>(r.number(3));
-    e.path = r.text(4);
-    e.place = r.text(5);
-    e.name = r.text(6);
-    e.cls = as<effect>(r.number(7));
-    e.attempt = static_cast<std::uint16_t>(r.number(8));
-    e.shape_in = r.text(9);
-    e.shape_out = r.text(10);
-    e.encoding = as<encoding>(r.number(11));
-    e.payload = r.text(12);
-    e.in_blob = r.number(13) != 0;
-    e.hash = r.hash(14);
-    e.input_hash = r.hash(15);
-    e.commit_ref = r.text(16);
-    e.by = r.text(17);
-    e.why = r.text(18);
-    e.at = r.time(19);
-    e.checksum = static_cast<std::uint64_t>(r.number(20));
-    return e;
-}
+run_row read_run(rows& r) { return store_detail::read_run(r); }
+
+std::string select_journal(std::string_view from) { return select(store_detail::journal_columns, from); }
+
+journal_entry read_entry(rows& r) { return store_detail::read_entry(r); }
 
 std::string select_waitpoints(std::string_view from) { return select_waitpoints("null", from); }
 
 std::string select_waitpoints(std::string_view woken_run, std::string_view from)
 {
-    return "select w.num, w.id, o.id, w.type, w.purpose, w.status, w.name, w.place, w.key, w.shape, w.secret_hash, w.due_at,"
-           " w.created_at, w.completed_at, w.output, w.output_encoding, w.output_is_error, w.by, w.why, w.options, " +
-           std::string(woken_run) + " from " + std::string(from);
+    return select(std::string(store_detail::waitpoint_columns).append(", ").append(woken_run), from);
 }
 
 run_id read_woken_run(rows& r) { return {r.id(20)}; }
 
 std::int64_t waitpoint_num(rows& r) { return r.number(0); }
 
-waitpoint_row read_waitpoint(rows& r)
-{
-    waitpoint_row row;
-    row.id = {r.id(1)};
-    row.run = {r.id(2)};
-    row.type = as<waitpoint_type>(r.number(3));
-    row.purpose = as<waitpoint_purpose>(r.number(4));
-    row.status = as<waitpoint_status>(r.number(5));
-    row.name = r.text(6);
-    row.place = r.text(7);
-    row.idempotency_key = r.text(8);
-    row.shape = r.text(9);
-    row.secret_hash = r.hash(10);
-    row.due_at = r.time(11);
-    row.created_at = r.time(12);
-    row.completed_at = r.time(13);
-    row.output = r.text(14);
-    row.output_encoding = as<encoding>(r.number(15));
-    row.output_is_error = r.number(16) != 0;
-    row.by = r.text(17);
-    row.why = r.text(18);
-    row.options = r.text(19);
-    return row;
-}
+waitpoint_row read_waitpoint(rows& r) { return store_detail::read_waitpoint(r); }
 
-std::string select_requests(std::string_view from)
-{
-    return "select q.id, r.id, q.kind, q.payload, q.by, q.why, q.at, q.fate, q.entry from " + std::string(from);
-}
+std::string select_requests(std::string_view from) { return select(store_detail::request_columns, from); }
 
-request read_request(rows& r)
-{
-    request q;
-    q.id = {r.id(0)};
-    q.run = {r.id(1)};
-    q.kind = as<request_kind>(r.number(2));
-    q.payload = r.text(3);
-    q.by = r.text(4);
-    q.why = r.text(5);
-    q.at = r.time(6);
-    return q;
-}
+request read_request(rows& r) { return store_detail::read_request(r); }
 request_fate read_fate(rows& r) { return as<request_fate>(r.number(7)); }
 seq_no read_request_entry(rows& r) { return as<seq_no>(r.number(8)); }
 

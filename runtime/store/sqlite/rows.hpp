@@ -5,16 +5,12 @@
 #include <string>
 
 #include "flow/store.hpp"
+#include "runtime/store/read_rows.hpp"
 #include "runtime/store/sqlite/connection.hpp"
 
 namespace flow::sqlite_detail {
 
-/// A value from its stored number. The schema's CHECKs and the journal's checksums stand for what is read.
-template <class Enum>
-Enum as(std::int64_t number) noexcept
-{
-    return static_cast<Enum>(number);
-}
+using store_detail::as;
 template <class Enum>
 std::int64_t number(Enum value) noexcept
 {
