@@ -6,7 +6,7 @@ namespace flow::detail {
 
 failure_payload to_payload(error_detail const& e)
 {
-    return {std::string(row_of(e.code).name), e.tag, e.message, e.place, e.attempts, {}, {}};
+    return {std::string(row_of(e.code).name), e.tag, e.message, e.place, e.attempts, {}, {}, {}};
 }
 
 error_detail from_payload(failure_payload const& p)

@@ -18,6 +18,7 @@ struct failure_payload {
     std::uint16_t attempts = 0;
     std::optional<std::int64_t> next_at;  ///< microseconds: when the next attempt begins
     std::optional<bool> in_doubt;         ///< it is not known whether it happened
+    std::optional<bool> not_called;       ///< the engine ended before the function was called: no failure
 };
 failure_payload to_payload(error_detail const& e);
 error_detail from_payload(failure_payload const& p);

@@ -166,6 +166,8 @@ public:
 
     /// Everything appended is durable.
     bool all_durable() const noexcept { return durable_ == last_; }
+    /// A group that may be superseded is on its way: until it is answered nothing is appended (P37).
+    bool awaits_answer() const noexcept { return static_cast<bool>(answering_); }
     /// Something waits for that: an operation at its barrier, or the run's end.
     bool waits_for_durable() const noexcept { return !all_durable() && (!want_durable_.empty() || answering_ || phase_ == phase::leaving); }
     /// So much is not durable yet that the body has to wait (P22).

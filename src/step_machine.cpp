@@ -109,6 +109,10 @@ void step_machine::stand_in_line()
 void step_machine::attempt_next()
 {
     bool const own = role_ == role::own;
+    if (stopped_) {
+        doing_ = doing::nothing;
+        return;
+    }
     if (own && op_.options().limit && !held_) return stand_in_line();
     ++attempt_;
     if (own) record_.attempts_begun = attempt_;
@@ -129,7 +133,25 @@ void step_machine::attempt_next()
 
 void step_machine::durable()
 {
-    if (doing_ == doing::barrier) call_now();
+    if (doing_ != doing::barrier) return;
+    if (stopped_) leave_to_next_engine();
+    else call_now();
+}
+
+/// It goes, and the function was not called. Of a non_replayable step the journal says that it was about to be.
+void step_machine::leave_to_next_engine()
+{
+    doing_ = doing::nothing;
+    held_.reset();
+    if (role_ != role::own || cls_ != effect::non_replayable) return;
+    auto p = to_payload({errc::step_failed, "", "the engine ended before it was called", at_.place, static_cast<std::uint16_t>(attempt_)});
+    p.next_at = run_.now().time_since_epoch().count();
+    p.not_called = true;
+    auto e = entry(entry_kind::attempt_failed);
+    e.payload = write_payload(p);
+    e.encoding = encoding::json;
+    run_.append(std::move(e));
+    run_.submit();
 }
 
 void step_machine::make_attempt_data()
@@ -198,7 +220,7 @@ void step_machine::due(ticket t)
         attempt_next();
     } else if (t == line_) {
         run_.drop_ticket(std::exchange(line_, ticket::none));
-        if (doing_ == doing::in_line && !stopped_) attempt_next();
+        if (doing_ == doing::in_line) attempt_next();
     } else if (t == announce_) {
         run_.drop_ticket(std::exchange(announce_, ticket::none));
         if (doing_ != doing::calling) return;
@@ -261,6 +283,7 @@ void step_machine::took(call_result r)
     // Asked to stop because the engine goes: it is called again by the next one, unless it cannot be known whether it happened.
     bool const gave_no_value = r.end == call_end::threw || r.end == call_end::not_started;
     if (stopped_ && gave_no_value && (role_ != role::own || cls_ != effect::non_replayable)) return;
+    if (stopped_ && r.end == call_end::not_started) return leave_to_next_engine();
     if (role_ != role::own) {
         switch (r.end) {
         case call_end::value: return sub_step_done("done", &r);

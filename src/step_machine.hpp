@@ -49,6 +49,7 @@ private:
     void attempt_next();
     void stand_in_line();
     bool acts_outside() const noexcept;
+    void leave_to_next_engine();
     void call_now();
     void make_attempt_data();
     void took(call_result r);

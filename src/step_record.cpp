@@ -73,9 +73,10 @@ step_record read_step(std::span<journal_entry const* const> entries, std::string
             auto const p = read_payload<failure_payload>(e->payload);
             r.in_doubt = p && p->in_doubt.value_or(false);
             r.threw_in_doubt = r.in_doubt;
-            if (!r.in_doubt) ++r.attempts_failed;
+            bool const was_called = !p || !p->not_called.value_or(false);
+            if (!r.in_doubt && was_called) ++r.attempts_failed;
             if (p) {
-                r.last_error = from_payload(*p);
+                if (was_called) r.last_error = from_payload(*p);
                 r.next_at = p->next_at ? std::optional(time_point(duration(*p->next_at))) : std::nullopt;
                 r.failed_for_good = !r.next_at && !r.in_doubt;
             }

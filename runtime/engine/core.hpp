@@ -141,7 +141,7 @@ private:
     void begin_stop();
     bool all_returned() const;
     void give_back();
-    bool all_given_back() const { return answered_ == stopped_drivers_.size(); }
+    bool all_given_back() const { return answered_ == stopped_drivers_.size() || journal.trouble(); }
     bool all_written() const { return journal.is_written(); }
     void finish_stop();
     void stop_on();
@@ -197,7 +197,7 @@ private:
     // Set by begin_stop, once.
     std::vector<std::shared_ptr<driver>> stopped_drivers_;
     std::atomic<bool> stop_begun_{false};  ///< what is above is there
-    std::atomic<std::size_t> answered_{0};
+    std::atomic<std::size_t> heard_stop_{0}, answered_{0};
     bool given_back_ = false;
     std::timed_mutex stopping_alone_;
     /// Who waits for the end on a caller's executor.

@@ -22,9 +22,19 @@ driver::~driver() = default;
 
 void driver::post(std::function<void(run&)> event) { queue(std::move(event), false); }
 
-void driver::stop_first()
+void driver::stop_first(std::function<void()> then)
 {
-    queue([](run& r) { r.stop(); }, true);
+    queue(
+        [then = std::move(then)](run& r) {
+            r.stop();
+            then();
+        },
+        true);
+}
+
+void driver::give_back(std::function<void()> then)
+{
+    post([this, then = std::move(then)](run&) mutable { given_back_ = std::move(then); });
 }
 
 void driver::queue(std::function<void(run&)> event, bool first)
@@ -88,6 +98,10 @@ void driver::settle()
     bool const idle = run_->is_idle();
     if (idle != idle_.exchange(idle)) engine_.something_ended();
     if (!gone_ && run_->now_in() == run::phase::over) gone_ = true;
+    if (given_back_ && (gone_ || !run_->awaits_answer())) {
+        if (!gone_ && idle && run_->now_in() == run::phase::live && run_->status().execution == execution_status::executing) run_->release();
+        std::exchange(given_back_, nullptr)();
+    }
     bool const waits = !gone_ && run_->can_leave();
     if (waits != std::exchange(waits_, waits)) engine_.run_waits(id_, waits);
     if (gone_ && idle && !reported_) {

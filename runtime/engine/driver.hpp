@@ -29,7 +29,10 @@ public:
     void post(std::function<void(run&)> event);
 
     /// Before all that is queued: nothing that came earlier resumes the body any more. Any thread.
-    void stop_first();
+    void stop_first(std::function<void()> then);
+    /// After a stop: a run that was executing, and of which no function is out, is given back to the queue. `then` is called on the strand
+    /// when that is on its way, or there is nothing to give back; first the store answers what was asked of it.
+    void give_back(std::function<void()> then);
 
     /// Only before the first post, and on the strand.
     run& body() noexcept { return *run_; }
@@ -97,6 +100,7 @@ private:
     std::map<ticket, timers::id> armed_;
     std::map<ticket, function_out> out_;  ///< under guard_
     std::atomic<bool> idle_{true};
+    std::function<void()> given_back_;  ///< to be called once it can be
     bool gave_ = false;      ///< groups to the journal writer since the burst began
     bool let_go_ = false;    ///< what it still writes is dropped: another holds the run by now, or may
     bool lost_lease_ = false;

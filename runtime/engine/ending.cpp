@@ -47,12 +47,18 @@ void engine_core::begin_stop()
         std::scoped_lock const looked(ticking_, serving_, bringing_);
     }
     stopped_drivers_ = all_drivers();
-    for (auto const& d : stopped_drivers_) d->stop_first();
+    for (auto const& d : stopped_drivers_)
+        d->stop_first([this] {
+            ++heard_stop_;
+            something_ended();
+        });
     stop_begun_ = true;
 }
 
 bool engine_core::all_returned() const
 {
+    // Whoever has not heard of it yet may just be calling a function.
+    if (heard_stop_ < stopped_drivers_.size()) return false;
     // A function may refer into its frame: frames wait for it (P26).
     return std::all_of(stopped_drivers_.begin(), stopped_drivers_.end(), [](auto const& d) { return d->is_idle(); });
 }
@@ -63,8 +69,7 @@ void engine_core::give_back()
 {
     given_back_ = true;
     for (auto const& d : stopped_drivers_)
-        d->post([this](run& r) {
-            if (r.is_idle() && r.now_in() == run::phase::live && r.status().execution == execution_status::executing) r.release();
+        d->give_back([this] {
             ++answered_;
             something_ended();
         });

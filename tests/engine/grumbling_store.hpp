@@ -61,6 +61,11 @@ public:
     outcome<std::vector<waitpoint_row>> waitpoints(waitpoint_filter const& which) override { return wrapped_.waitpoints(which); }
     outcome<std::vector<request_row>> requests(run_id run) override { return wrapped_.requests(run); }
     outcome<std::vector<owner_row>> owners() override { return wrapped_.owners(); }
+    outcome<std::vector<journal_entry>> published(run_id run) override { return wrapped_.published(run); }
+    outcome<std::vector<journal_entry>> publications(run_id run, seq_no after, std::size_t limit) override
+    {
+        return wrapped_.publications(run, after, limit);
+    }
     outcome<std::vector<workflow_version>> versions_in_queue() override { return wrapped_.versions_in_queue(); }
 
 private:

@@ -6,6 +6,7 @@
 
 #include "flow/flow.hpp"
 #include "support/eventually.hpp"
+#include "support/invariants.hpp"
 #include "support/stores.hpp"
 #include "support/world.hpp"
 
@@ -205,4 +206,92 @@ TEST_CASE("stopping asks functions to stop, journals what they return and gives 
     w.settle();
     CHECK(w.status(id) == flow::run_status::succeeded);
     CHECK(outside().count("stopped") == 0);  // the world cleared it; it did not run again
+}
+
+namespace {
+
+flow::workflow<int> adds_up(int n)
+{
+    int sum = 0;
+    for (int i = 0; i < n; ++i) {
+        sum += co_await flow::step("add", flow::idempotent, [] { return 1; });
+        sum += co_await flow::step("pay", flow::non_replayable, [] { return outside().note("pay"), 1; });
+    }
+    co_return sum;
+}
+
+flow::workflow<int> holds_the_thread()
+{
+    co_return co_await flow::step("hold", flow::idempotent, [] {
+        outside().note("hold");
+        while (!let_go) std::this_thread::sleep_for(1ms);
+        return 1;
+    });
+}
+
+}  // namespace
+
+TEST_CASE("P31 an orderly stop under load gives every run back: the next start is no recovery, and nothing is in doubt", "[engine][stop]")
+{
+    constexpr int runs = 40, steps = 60;
+    for (int round = 0; round < 10; ++round) {
+        outside().clear();
+        auto const store = flow::memory();
+        flow::engine_options o;
+        o.threads = 4;
+        o.log = nullptr;
+        std::vector<flow::run_id> all;
+        {
+            flow::engine e(store, o);
+            e.add<adds_up>("adds_up");
+            for (int i = 0; i < runs; ++i) all.push_back(e.start<adds_up>(steps).id());
+            eventually([&] { return e.find(all.front()).view().entries > 5; });
+            REQUIRE(e.stop(10s));
+        }
+        for (auto const id : all) {
+            auto const row = store->run(id).value();
+            REQUIRE(row);
+            auto const last = store->journal(id, flow::seq_no::none, 1000).value().back();
+            INFO(to_string(row->status.execution) << ", last " << to_string(last.kind) << ' ' << last.name);
+            CHECK(row->owner == flow::owner_id::nobody);
+        }
+        flow::engine e(store, o);
+        e.add<adds_up>("adds_up");
+        std::vector<flow::any_run_handle> again;
+        for (auto const id : all) again.push_back(e.find(id));
+        REQUIRE(e.wait_for_all(again, 60s));
+        CHECK(outside().count("pay") == runs * steps);
+        check_invariants(*store);
+    }
+}
+
+TEST_CASE("a non_replayable step that was not called before an engine's end is no failure, and no doubt", "[engine][stop]")
+{
+    outside().clear();
+    let_go = false;
+    auto const store = flow::memory();
+    flow::engine_options o;
+    o.threads = 1;
+    o.most_threads = 1;
+    o.log = nullptr;
+    flow::run_id pays{};
+    {
+        flow::engine e(store, o);
+        e.add<adds_up>("adds_up");
+        e.add<holds_the_thread>("holds_the_thread");
+        e.start<holds_the_thread>();
+        REQUIRE(eventually([] { return outside().count("hold") == 1; }));
+        std::jthread const later([] {
+            std::this_thread::sleep_for(30ms);
+            let_go = true;
+        });
+        pays = e.start<adds_up>(1).id();
+        e.stop(10s);
+    }
+    CHECK(store->run(pays).value()->owner == flow::owner_id::nobody);
+    flow::engine e(store, o);
+    e.add<adds_up>("adds_up");
+    e.add<holds_the_thread>("holds_the_thread");
+    CHECK(flow::run_handle<int>(e.find(pays)).result() == 2);
+    CHECK(outside().count("pay") == 1);
 }

@@ -30,7 +30,7 @@ flow::workflow<int> renders(int pages)
 
 flow::workflow<int> tells_in_branches()
 {
-    auto tell = [](char const* who, int n) -> flow::workflow<int> {
+    auto tell = [](std::string who, int n) -> flow::workflow<int> {
         for (int i = 0; i < n; ++i) {
             co_await flow::publish("count", i);
             co_await flow::step(who, flow::replayable, [] {});
