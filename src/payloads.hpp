@@ -53,6 +53,12 @@ struct due_payload {
     std::optional<waitpoint_id> waitpoint;
 };
 
+/// void: the first entry that no longer counts. `places` is empty: all from there on.
+struct void_payload {
+    std::int64_t from = 0;
+    std::vector<std::string> places;
+};
+
 template <class T>
 std::string write_payload(T const& p);
 template <class T>

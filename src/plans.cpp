@@ -39,8 +39,8 @@ journal_entry request_entry(request const& what)
     journal_entry e;
     e.kind = entry_kind::request;
     e.name = to_string(what.kind);
-    e.encoding = encoding::json;
-    e.payload = what.payload.empty() ? quoted(to_string(what.id)) : what.payload;
+    e.payload = request_payload(what);
+    e.encoding = e.payload.empty() ? encoding::none : encoding::json;
     e.by = what.by;
     e.why = what.why;
     e.at = what.at;
@@ -248,6 +248,12 @@ plan plan_deadline(run_row const& row, time_point now)
     p.entries.insert(p.entries.begin(), request_entry(r));
     p.withdraw_waits = true;
     return p;
+}
+
+std::string request_payload(request const& what)
+{
+    if (!what.payload.empty()) return what.payload;
+    return what.id.value.is_nil() ? std::string() : quoted(to_string(what.id));
 }
 
 request_plan plan_request(run_row const& row, request const& what)

@@ -75,6 +75,9 @@ plan plan_deadline(run_row const& row, time_point now);
 /// What a `cancel` request's payload is where a deadline asks.
 inline constexpr std::string_view by_deadline = R"("deadline")";
 
+/// What the entry of a request holds: its payload, else its id; nothing for what was not asked from outside.
+std::string request_payload(request const& what);
+
 /// A request to a run: what becomes of it. `plan` only with fate `taken`: then nobody holds the run, and the store writes
 /// it and raises the epoch. With `left_to_holder` the store writes the mailbox row; otherwise nothing.
 struct request_plan {

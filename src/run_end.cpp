@@ -45,8 +45,10 @@ void run::take(request const& r)
     e.name = to_string(r.kind);
     e.by = r.by;
     e.why = r.why;
+    e.payload = request_payload(r);
+    e.encoding = e.payload.empty() ? encoding::none : encoding::json;
     append(std::move(e));
-    add(take_request{r.id, 0});
+    add(take_request{r.id, open_.entries.size() - 1});
     submit();
     if (r.kind == request_kind::pause) pausing_ = !is_cancelling();  // clean-up is not held up
     if (r.kind == request_kind::resume) pausing_ = false;
@@ -82,10 +84,8 @@ void run::take_cancel(request const& r)
         e.name = to_string(request_kind::cancel);
         e.by = r.by;
         e.why = r.why;
-        if (!r.payload.empty()) {
-            e.payload = r.payload;
-            e.encoding = encoding::json;
-        }
+        e.payload = request_payload(r);
+        e.encoding = e.payload.empty() ? encoding::none : encoding::json;
         append(std::move(e));
         if (!r.id.value.is_nil()) add(take_request{r.id, open_.entries.size() - 1});
     };

@@ -102,7 +102,7 @@ std::optional<std::string_view> run::intact_payload(journal_entry const& e)
         blob_ = *std::move(blob);
         text = blob_;
     }
-    if (sha256(text) != e.hash) return std::nullopt;
+    if (e.encoding == encoding::none ? !text.empty() : sha256(text) != e.hash) return std::nullopt;
     return text;
 }
 

@@ -183,13 +183,7 @@ void step_machine::decided(decision_payload const& d, std::string by, std::strin
 {
     doing_ = doing::nothing;
     if (d.choice == "retry" || d.choice == "repeat" || (d.choice == "keep" && !d.output)) {
-        if (d.choice == "repeat" && damaged_ && !behind_.empty()) {
-            auto e = run_.make(entry_kind::void_, {});
-            e.payload = std::to_string(static_cast<std::int64_t>(behind_.front()->seq));
-            e.encoding = encoding::json;
-            run_.recorded().cut(behind_.front()->seq);
-            run_.append(std::move(e));
-        }
+        if (d.choice == "repeat" && damaged_) void_what_is_behind();
         run_.submit();
         if (!let_go()) {  // the timed-out function still runs: its copy must not run beside it
             doing_ = doing::timed_out;
@@ -283,7 +277,9 @@ void step_machine::healed(call_result const& r)
     }
     if (sha256(r.payload) == damaged_->hash) {
         auto e = entry(entry_kind::healed);
-        e.why = "The payload of entry " + std::to_string(static_cast<std::int64_t>(damaged_->seq)) + " was put back.";
+        e.payload = std::to_string(static_cast<std::int64_t>(damaged_->seq));
+        e.encoding = encoding::json;
+        e.why = "The payload of entry " + e.payload + " was put back.";
         run_.append(std::move(e));
         run_.add(put_back{damaged_->seq, r.payload});
         run_.submit();
@@ -299,14 +295,27 @@ void step_machine::healed(call_result const& r)
     if (!harmless) {
         return ask(texts::differs(at_.place), {"keep", "repeat", "complete", "fail", "cancel"});
     }
-    if (!behind_.empty()) {
-        auto e = run_.make(entry_kind::void_, {});
-        e.payload = std::to_string(static_cast<std::int64_t>(behind_.front()->seq));
-        e.encoding = encoding::json;
-        run_.recorded().cut(behind_.front()->seq);
-        run_.append(std::move(e));
-    }
+    void_what_is_behind();
     settle_value(r);
+}
+
+void step_machine::void_what_is_behind()
+{
+    if (behind_.empty()) return;
+    // A sleep that is void blocks the run no longer: else it could never be given up.
+    for (auto const* e : behind_) {
+        if (e->kind != entry_kind::sleep) continue;
+        auto const slept = read_payload<due_payload>(e->payload);
+        auto const* timer = slept && slept->waitpoint ? run_.known(*slept->waitpoint) : nullptr;
+        if (!timer) continue;
+        if (timer->status == waitpoint_status::pending) run_.add(decide_waitpoint{timer->id, waitpoint_status::withdrawn});
+        else run_.take(timer->id);
+    }
+    auto e = run_.make(entry_kind::void_, {});
+    e.payload = write_payload(void_payload{static_cast<std::int64_t>(behind_.front()->seq), {}});
+    e.encoding = encoding::json;
+    run_.recorded().cut(behind_.front()->seq);
+    run_.append(std::move(e));
 }
 
 }  // namespace flow::detail

@@ -73,6 +73,7 @@ private:
     void cannot_store(call_result const& r);
 
     void healed(call_result const& r);
+    void void_what_is_behind();
 
     journal_entry entry(entry_kind k) const;
     position where() const;  ///< of the function that is called: the step's, or the sub-step's

@@ -120,6 +120,8 @@ private:
             e.name = to_string(r.kind);
             e.by = r.by;
             e.why = r.why;
+            e.payload = request_payload(r);
+            e.encoding = e.payload.empty() ? encoding::none : encoding::json;
             out_.effects.push_back(take_request{r.id, out_.plan.entries.size() - 1});
             if (r.kind == request_kind::cancel && status_.run != run_status::cancelling)
                 change(status_event::cancel, {}, "Cancel was taken: asked for by " + r.by + ".", false);
@@ -157,10 +159,11 @@ private:
 
     void begin_anew(std::string const& why)
     {
-        auto& e = add(entry_kind::void_);
+        // Sleeps that were over are void too: what is not taken would keep the run from ever being given up.
+        for (auto const& w : run_.waitpoints)
+            if (w.purpose == waitpoint_purpose::timer && w.status != waitpoint_status::pending) out_.effects.push_back(take_waitpoint{w.id});
+        auto& e = add(entry_kind::void_, void_payload{static_cast<std::int64_t>(next(segment_start())), {}});
         e.name = by_version_policy;
-        e.payload = "{\"from\":" + std::to_string(static_cast<std::int64_t>(next(segment_start()))) + ",\"places\":[]}";
-        e.encoding = encoding::json;
         requeue(facts_.newest, "Run begins anew with version " + std::to_string(facts_.newest) + ": " + why + ".");
     }
 
@@ -239,9 +242,15 @@ private:
 
     void end_cancelled()
     {
-        add(entry_kind::failure, to_payload({errc::cancelled, "", "the run was cancelled", "", 0}));
-        change(status_event::end_cancelled, {}, "Run was cancelled. Its clean-up did not run: no engine has " + missing_ + ".", false);
-        out_.plan.change.terminal_reason = "cancelled";
+        bool const expired = std::any_of(run_.entries.begin(), run_.entries.end(),
+                                         [](auto const& e) { return e.kind == entry_kind::request && e.payload == by_deadline; });
+        auto const text = std::string(expired ? "the run's deadline passed" : "the run was cancelled");
+        add(entry_kind::failure, to_payload({expired ? errc::run_expired : errc::cancelled, "", text, "", 0}));
+        change(expired ? status_event::expire : status_event::end_cancelled, {},
+               (expired ? "Run expired: its deadline passed." : "Run was cancelled.") + std::string(" Its clean-up did not run: no engine has ") +
+                   missing_ + ".",
+               false);
+        out_.plan.change.terminal_reason = expired ? "deadline" : "cancelled";
     }
 
     loaded_run const& run_;

@@ -37,8 +37,17 @@ flow::workflow<int> only_pays()
     co_return co_await flow::step("pay", flow::non_replayable, [] { return outside().note("pay"), 1; });
 }
 
+int made_again = 0;
+flow::workflow<int> sleeps_on_a_value()
+{
+    auto const a = co_await flow::step("pure", flow::replayable, [] { return made_again; });
+    co_await flow::sleep_for(1h);
+    co_return a;
+}
+
 void add_all(flow::engine& e)
 {
+    e.add<sleeps_on_a_value>("sleeps_on_a_value");
     e.add<four_kinds>("four_kinds");
     e.add<mails_a_secret>("mails_a_secret");
     e.add<only_pays>("only_pays");
@@ -65,6 +74,33 @@ std::string of_run(flow::run_id id) { return " run = (select num from runs where
 }() + "')"; }
 
 }  // namespace
+
+TEST_CASE("P27 a run whose wait is void with the rest leaves memory when it waits again, and nothing of the old wait is left", "[engine][faults][evict]")
+{
+    sqlite_stores place;
+    world w(place.store, add_all);
+    made_again = 1;
+    auto const id = w.engine().start<sleeps_on_a_value>().id();
+    bool const over = GENERATE(false, true);  // the wait was over when the damage is found
+    w.pass(10s);
+    w.stop();
+    spoil(place.file, "update journal set payload = '999' where kind = 6 and" + of_run(id));
+    made_again = 2;
+    if (over) w.clock().advance(2h);
+    w.restart();
+    w.engine().pause(id);
+    w.settle();
+    w.engine().resume(id);  // so that it is looked at
+    w.pass(30s);
+    REQUIRE(w.entries(id, flow::entry_kind::void_) == 1);
+    CHECK(w.view(id).row.status == flow::status_pair{flow::execution_status::suspended, flow::run_status::waiting});
+    CHECK(w.view(id).row.owner == flow::owner_id::nobody);
+    flow::waitpoint_filter open;
+    open.status = flow::waitpoint_status::pending;
+    CHECK(w.engine().waitpoints(open).size() == 1);
+    w.pass(2h);
+    CHECK(w.engine().find(id).end().result == "2");
+}
 
 TEST_CASE("ST-09 one damaged run does not stop the others: each kind of damage has its own answer", "[engine][faults]")
 {

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "flow/flow.hpp"
+#include "support/invariants.hpp"
 #include "support/stores.hpp"
 #include "support/world.hpp"
 
@@ -78,8 +79,17 @@ flow::workflow<int> gives_up_early()
     co_return r ? 0 : r.error().attempts();
 }
 
+flow::workflow<std::string> goes_on_when_skipped()
+{
+    auto const paid = co_await flow::as_outcome(flow::step("pay", []() -> int { throw std::runtime_error("connection lost"); }));
+    auto const mailed = co_await flow::as_outcome(flow::step("mail", [] { throw std::runtime_error("connection lost"); }));
+    co_await flow::wait_for_token<int>("go");
+    co_return std::string(paid ? "paid" : flow::row_of(paid.error().code()).name) + (mailed ? ", void" : ", not mailed");
+}
+
 void add_all(flow::engine& e)
 {
+    e.add<goes_on_when_skipped>("goes_on_when_skipped");
     e.add<three_classes>("three_classes");
     e.add<fails_first>("fails_first");
     e.add<pays_and_fails>("pays_and_fails");
@@ -227,6 +237,28 @@ TEMPLATE_LIST_TEST_CASE("a non_replayable step that threw is in doubt: a person 
         CHECK(w.engine().find(run.id()).end().result == R"("later")");
         CHECK(outside().count("pay") == 1);
     }
+}
+
+TEMPLATE_LIST_TEST_CASE("a step that was skipped is skipped again on replay", "[engine][step][intervention][replay]", every_store)
+{
+    TestType place;
+    world w(place.store, add_all);
+    auto const id = w.engine().start<goes_on_when_skipped>().id();
+    for (auto const* of : {"a payment", "a mail"}) {
+        CAPTURE(of);
+        w.settle();
+        w.engine().decide(w.engine().intervention_of(id), "skip");
+    }
+    w.settle();
+    bool const replayed = GENERATE(false, true);
+    if (replayed) w.restart();
+    w.pass(1min);
+    CHECK(w.entries(id, flow::entry_kind::step_skipped) == 2);
+    CHECK(w.entries(id, flow::entry_kind::step_failed) == 0);
+    w.engine().complete_json(w.open_token(), "1");
+    w.settle();
+    CHECK(w.engine().find(id).end().result == R"("step_skipped, void")");
+    check_invariants(*w.store());
 }
 
 TEST_CASE("reconcile settles a doubt without asking a person", "[engine][step]")

@@ -20,7 +20,7 @@ world::world(store_ptr store, registration add, engine_options options)
     options_.clock = &clock_;
     options_.name = "test";
     options_.log = [this](log_level, std::string_view line) { log.emplace_back(line); };
-    options_.random = [](std::uint8_t* bytes, std::size_t n) {
+    if (!options_.random) options_.random = [](std::uint8_t* bytes, std::size_t n) {
         for (; n > 0; --n, ++bytes) {  // splitmix64: the same bytes in the same order, in every run of the test
             std::uint64_t z = (seed_ += 0x9E3779B97F4A7C15ULL);
             z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;

@@ -47,6 +47,7 @@ class world {
 public:
     using registration = std::function<void(flow::engine&)>;
 
+    /// Of the options, clock, threads, name and log are its own; `random` where none is given.
     world(store_ptr store, registration add, engine_options options = {});
     ~world();
 
