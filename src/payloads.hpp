@@ -40,6 +40,7 @@ struct intervention_payload {
     std::uint16_t attempt = 0;
     std::optional<std::int64_t> intent_at;
     std::string input_hash, commit_ref;
+    std::optional<std::uint32_t> version;  ///< that it is about: what `adopt` and `restart` go on with
 };
 
 /// decision: what a person chose; also the answer to an intervention's waitpoint.

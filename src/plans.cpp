@@ -222,7 +222,7 @@ plan plan_unblock(run_row const& row, time_point now)
 {
     // `unblock` lets a waiting body go on at once, which takes its holder. Nobody holds this run: it is resumed through the
     // queue. A cancelling run stays what it is either way.
-    auto const on = row.status.run == run_status::waiting ? status_event::resume : status_event::unblock;
+    auto const on = row.status.run == run_status::waiting || is_held_by_question(row) ? status_event::resume : status_event::unblock;
     return one_change(row, on, queue_reason(row.queue, now), "Run was QUEUED after waitpoints completed.", "system", now);
 }
 
@@ -279,6 +279,11 @@ request_plan plan_request(run_row const& row, request const& what)
     case request_kind::accept: break;  // only a holder can act on these
     }
     return {request_fate::refused, std::nullopt};
+}
+
+bool is_held_by_question(run_row const& row) noexcept
+{
+    return row.status == status_pair{execution_status::suspended, run_status::held} && row.reason.starts_with(question_reason);
 }
 
 epoch_no epoch_for_request(run_row const& row) noexcept

@@ -92,6 +92,11 @@ constexpr bool parks(status_pair s) noexcept
     return s.execution == execution_status::suspended && (s.run == run_status::waiting || s.run == run_status::cancelling);
 }
 
+/// Held with a question about itself (P47): nothing calls it back but the decision.
+bool is_held_by_question(run_row const& row) noexcept;
+/// How its reason begins in the store.
+inline constexpr std::string_view question_reason = R"({"type":"intervention")";
+
 /// The epoch such a plan is written under: raised, but for a run nobody has ever held, which stays "not begun".
 epoch_no epoch_for_request(run_row const& row) noexcept;
 

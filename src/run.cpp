@@ -208,6 +208,11 @@ void run::stop()
     for (auto* p : all) p->stop();
 }
 
+bool run::rests() const noexcept
+{
+    return phase_ == phase::live && !dry_ && calls_.empty() && pendings_ > 0 && all_durable() && !answering_ && kept_back_.empty() && parked_.empty();
+}
+
 bool run::can_leave() const noexcept
 {
     bool const settled = phase_ == phase::live && !stopping_ && !dry_ && !answering_ && !healing_ && kept_back_.empty() && parked_.empty();

@@ -91,6 +91,8 @@ public:
     std::string const& would_be_held_by() const noexcept { return would_be_held_by_; }
     /// Durable outcomes of this stay: progress, for P31.
     bool made_progress() const noexcept { return progressed_; }
+    /// Nothing of it runs or is about to, until some time has passed: it pauses before the next attempt, or sleeps.
+    bool rests() const noexcept;
 
     /// Replays only: nothing is written, and the body stops where its history ends.
     void replay_only() noexcept { dry_ = true; }

@@ -56,6 +56,7 @@ void step_machine::stop()
 {
     stopped_ = true;
     if (doing_ == doing::in_line) held_.reset();  // others need not wait for this engine's end
+    if (doing_ == doing::barrier && !run_.awaits_answer()) leave_to_next_engine();  // else once that is answered, when `durable` is told
     if (data_) data_->stop.request_stop();
 }
 

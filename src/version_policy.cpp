@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 #include "src/history.hpp"
 #include "src/payloads.hpp"
@@ -81,7 +82,7 @@ public:
         else if (status_.run == run_status::paused) {}
         else if (asked) settle(*asked);
         else if (facts_.here) requeue(run_.row.version, goes_on(run_.row.version, "its version is here"));
-        else if (may_begin_anew()) begin_anew("no engine has " + missing_ + ", and nothing but replayable steps had begun");
+        else if (may_begin_anew()) begin_anew(facts_.newest, "no engine has " + missing_ + ", and nothing but replayable steps had begun");
         else ask();
         return std::move(out_);
     }
@@ -157,14 +158,12 @@ private:
         return "Run goes on with version " + std::to_string(version) + ": " + why + ".";
     }
 
-    void begin_anew(std::string const& why)
+    void begin_anew(std::uint32_t version, std::string const& why)
     {
-        // Sleeps that were over are void too: what is not taken would keep the run from ever being given up.
-        for (auto const& w : run_.waitpoints)
-            if (w.purpose == waitpoint_purpose::timer && w.status != waitpoint_status::pending) out_.effects.push_back(take_waitpoint{w.id});
+        let_go_of_waits({});
         auto& e = add(entry_kind::void_, void_payload{static_cast<std::int64_t>(next(segment_start())), {}});
         e.name = by_version_policy;
-        requeue(facts_.newest, "Run begins anew with version " + std::to_string(facts_.newest) + ": " + why + ".");
+        requeue(version, "Run begins anew with version " + std::to_string(version) + ": " + why + ".");
     }
 
     void ask()
@@ -177,17 +176,17 @@ private:
                      "the new code from here on, restart from the beginning with it, fail or cancel the run.";
         p.choices = {"wait", "adopt", "restart", "fail", "cancel"};
         p.step = texts::the_version;
+        p.version = facts_.newest;
         add(entry_kind::intervention, p);
         out_.effects.push_back(insert_waitpoint{texts::intervention_waitpoint(run_.row.id, p, {}, facts_.now)});
         out_.effects.push_back(add_edge{p.waitpoint, {}, {}});
         wait_for(p);
     }
 
+    /// Held, not waiting: a wait of the run's that is over by now, or ends meanwhile, is kept and does not call it back.
     void wait_for(intervention_payload const& p)
     {
-        auto const reason = to_json(texts::asks(p, std::string(texts::the_version), facts_.now));
-        if (status_.execution == execution_status::executing) change(status_event::block, reason, "Run waits for a decision about its version.", false);
-        change(status_event::suspend, reason, "Run was suspended until somebody decides about its version.");
+        change(status_event::hold, to_json(texts::asks(p, std::string(texts::the_version), facts_.now)), p.question);
     }
 
     void settle(intervention_payload const& asked)
@@ -203,13 +202,14 @@ private:
         auto const by = e.by;
         if (answered) out_.effects.push_back(take_waitpoint{asked.waitpoint});
         else if (w != run_.waitpoints.end()) out_.effects.push_back(decide_waitpoint{asked.waitpoint, waitpoint_status::withdrawn});
+        auto const target = asked.version.value_or(facts_.newest);  // whoever carries it out
         auto const decided = by + " decided \"" + d->choice + "\"";
         if (d->choice == "wait" && facts_.here) return requeue(run_.row.version, goes_on(run_.row.version, "its version is here"));
         if (d->choice == "wait") return hold();
-        if (d->choice == "adopt") return requeue(facts_.newest, goes_on(facts_.newest, decided));
+        if (d->choice == "adopt") return requeue(target, goes_on(target, decided));
         if (d->choice == "restart") {
-            withdraw_unkeyed();
-            return begin_anew(decided);
+            let_go_of_waits(asked.waitpoint);
+            return begin_anew(target, decided);
         }
         if (d->choice == "cancel") {
             change(status_event::cancel, {}, "Cancel was taken: " + decided + ".", false);
@@ -220,12 +220,17 @@ private:
         out_.plan.change.terminal_reason = "no_version";
     }
 
-    /// Who asks for a token by its key gets the same one again; others belong to what is void.
-    void withdraw_unkeyed()
+    /// They belong to what is void; what is over and not taken would keep the run from ever being given up. Who asks for a token by its
+    /// key gets the same one again: that stays open.
+    void let_go_of_waits(waitpoint_id settled)
     {
-        for (auto const& w : run_.waitpoints)
-            if (w.run == run_.row.id && w.status == waitpoint_status::pending && w.idempotency_key.empty())
-                out_.effects.push_back(decide_waitpoint{w.id, waitpoint_status::withdrawn});
+        if (std::exchange(let_go_, true)) return;
+        for (auto const& w : run_.waitpoints) {
+            if (w.id == settled) continue;
+            bool const over = w.status != waitpoint_status::pending;
+            if (over) out_.effects.push_back(take_waitpoint{w.id});
+            else if (w.run == run_.row.id && w.idempotency_key.empty()) out_.effects.push_back(decide_waitpoint{w.id, waitpoint_status::withdrawn});
+        }
     }
 
     void hold()
@@ -258,6 +263,7 @@ private:
     std::string const missing_;
     status_pair status_;
     seq_no snapshot_;
+    bool let_go_ = false;
     version_judgement out_;
 };
 
@@ -266,14 +272,5 @@ private:
 version_judgement judge_version(loaded_run const& run, version_facts const& facts) { return judge(run, facts).decide(); }
 
 bool asks_about_version(std::vector<journal_entry> const& entries) { return open_question(entries).has_value(); }
-
-bool asks_about_version(waitpoint_row const& w)
-{
-    if (w.purpose != waitpoint_purpose::intervention || w.status != waitpoint_status::pending) return false;
-    auto const p = read_payload<intervention_payload>(w.options);
-    return p && p->step == texts::the_version;
-}
-
-std::string version_is_back() { return write_payload(decision_payload{"wait", {}}); }
 
 }  // namespace flow::detail

@@ -44,11 +44,6 @@ version_judgement judge_version(loaded_run const& run, version_facts const& fact
 /// Is there such a question, not settled yet?
 bool asks_about_version(std::vector<journal_entry> const& entries);
 
-/// Such a question, among other waitpoints.
-bool asks_about_version(waitpoint_row const& w);
-/// The answer given where the version has come back before anybody decided.
-std::string version_is_back();
-
 }  // namespace flow::detail
 
 #pragma GCC visibility pop

@@ -285,7 +285,11 @@ request_fate client::resume(run_id run, std::string_view why, std::string_view b
 {
     auto const row = core_->data->run(run).value();
     if (!row) no_run(to_string(run));
-    if (!is_terminal(row->status.run) && row->status.run != run_status::held && row->status.run != run_status::paused)
+    auto const waits_to_pause = [&] {
+        auto const all = core_->data->reader().requests(run).value();
+        return std::any_of(all.begin(), all.end(), [](auto const& r) { return r.what.kind == request_kind::pause && r.fate == request_fate::left_to_holder; });
+    };
+    if (!is_terminal(row->status.run) && row->status.run != run_status::held && row->status.run != run_status::paused && !waits_to_pause())
         throw error(errc::usage, "run " + to_string(run) + " is " + std::string(to_string(row->status.run)) +
                                      ", not held: there is nothing to resume");
     return ask(*core_, run, request_kind::resume, why, by);

@@ -112,7 +112,6 @@ private:
     void judge(workflow_version const& missing, std::uint32_t newest);
     void judge_run(run_id id, std::uint32_t newest);
     void judge_run(loaded_run const& run, std::uint32_t newest);
-    outcome<void> withdraw_version_questions(workflow_version const& w);
     bool has(workflow_version const& w) const;
     std::map<std::string, std::uint32_t> newest_versions() const;
     /// A group of this engine's for a run that it owns and nothing drives.
@@ -141,8 +140,8 @@ private:
     void begin_stop();
     bool all_returned() const;
     void give_back();
-    bool all_given_back() const { return answered_ == stopped_drivers_.size() || journal.trouble(); }
-    bool all_written() const { return journal.is_written(); }
+    /// What was to be given back is, and all is written.
+    bool all_kept() const { return answered_ == stopped_drivers_.size() && !journal.has_work(); }
     void finish_stop();
     void stop_on();
     void tell_stopped(bool ended);

@@ -107,7 +107,7 @@ void driver::settle()
     if (gone_ && idle && !reported_) {
         reported_ = true;
         engine_.run_is_over(*this);
-    } else if (engine_.is_suspect(id_) && (run_->made_progress() || run_->status().execution != execution_status::executing)) {
+    } else if (engine_.is_suspect(id_) && (run_->made_progress() || run_->rests() || run_->status().execution != execution_status::executing)) {
         engine_.suspect_passed(id_);
     }
 }

@@ -112,8 +112,9 @@ bool engine_core::stop(std::chrono::milliseconds limit)
     begin_stop();
     if (!wait_until(end, [this] { return all_returned(); })) return false;
     if (!given_back_) give_back();
-    wait_until(end, [this] { return all_given_back(); });
-    wait_until(end, [this] { return all_written(); });
+    // Whoever set a limit wants to know whether all is kept; who did not must not wait for ever for a disk that is full.
+    bool const patient = limit != std::chrono::milliseconds::max();
+    if (!wait_until(end, [&] { return all_kept() || (!patient && journal.trouble()); })) return false;
     finish_stop();
     return true;
 }
@@ -133,7 +134,7 @@ void engine_core::stop_on()
 {
     if (!stop_begun_ || stopped_) return;
     if (!given_back_ && all_returned()) give_back();
-    bool const ended = given_back_ && all_given_back() && all_written();
+    bool const ended = given_back_ && all_kept();
     if (ended) finish_stop();
     tell_stopped(ended);
 }
@@ -172,8 +173,7 @@ void engine_core::end()
     while (drive_here()) {
     }
     if (!given_back_) give_back();
-    wait_until(forever, [this] { return all_given_back(); });
-    wait_until(forever, [this] { return all_written(); });
+    wait_until(forever, [this] { return all_kept() || journal.trouble(); });
     finish_stop();
     tell_stopped(true);
 }

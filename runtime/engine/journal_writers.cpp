@@ -51,11 +51,6 @@ bool journal_writers::has_work() const
     return std::any_of(all_.begin(), all_.end(), [](auto const& w) { return w->has_work(); });
 }
 
-bool journal_writers::is_written() const
-{
-    return std::all_of(all_.begin(), all_.end(), [](auto const& w) { return !w->has_work() || w->trouble(); });
-}
-
 void journal_writers::join()
 {
     for (auto const& w : all_) w->join();

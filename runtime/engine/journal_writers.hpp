@@ -30,8 +30,6 @@ public:
     bool commit_here(std::int64_t run) { return of(run).commit_here(); }
     bool flush(time_limit limit);
     bool has_work() const;
-    /// Nothing is left to be written but what cannot be.
-    bool is_written() const;
     void join();
     std::optional<error> trouble() const;
 

@@ -345,12 +345,11 @@ void engine_core::retry_held()
         held.status = run_status::held;
         held.workflow = w.workflow;
         auto rows = all_runs(held);
-        auto const asked = withdraw_version_questions(w);
-        if (!rows || !asked) {
+        if (!rows) {
             std::unique_lock lock(guard_);
             held_to_retry_.insert(w);
             lock.unlock();
-            return trouble("looking for held runs", rows ? asked.error() : rows.error());
+            return trouble("looking for held runs", rows.error());
         }
         for (auto const& row : *rows) {
             auto const reason = parse_wait_reason(row.reason);

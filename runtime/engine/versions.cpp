@@ -9,8 +9,6 @@ namespace flow::detail {
 
 namespace {
 constexpr std::chrono::seconds judge_every{5};
-// Far more than a person decides.
-constexpr std::size_t most_questions = 10'000;
 }  // namespace
 
 void engine_core::announce()
@@ -41,7 +39,7 @@ void engine_core::judge_versions()
     auto const now = clock().steady();
     if (now < next_judgement_) return;
     next_judgement_ = now + judge_every;
-    auto const queued = store->reader().versions_in_queue();
+    auto const queued = store->reader().versions_to_claim();
     if (!queued) return trouble("looking for versions", queued.error());
     auto const newest = newest_versions();
     std::set<workflow_version> nowhere(queued->begin(), queued->end());
@@ -94,31 +92,6 @@ void engine_core::judge_run(loaded_run const& run, std::uint32_t newest)
     if (write_for_run(run, std::move(p), std::move(effects))) log(log_level::warning, "run " + to_string(run.row.id) + ": " + text);
     else strays_ = true;  // there is mail, or the store could not be asked: it is looked at again
     look_soon();
-}
-
-/// A version was registered: runs of it that ask for a decision need none any more.
-outcome<void> engine_core::withdraw_version_questions(workflow_version const& w)
-{
-    waitpoint_filter questions;
-    questions.status = waitpoint_status::pending;
-    questions.purpose = waitpoint_purpose::intervention;
-    questions.limit = most_questions;
-    auto const open = store->reader().waitpoints(questions);
-    if (!open) return open.error();
-    for (auto const& q : *open) {
-        if (!asks_about_version(q)) continue;
-        auto const row = store->run(q.run);
-        if (!row) return row.error();
-        if (!*row || (*row)->workflow != w.workflow || (*row)->version != w.version) continue;
-        flow::completion c;
-        c.waitpoint = q.id;
-        c.output = version_is_back();
-        c.by = shared_->by;
-        c.why = "its version is here";
-        c.at = clock().now();
-        if (auto const done = store->complete(c); !done) return done.error();
-    }
-    return {};
 }
 
 bool engine_core::write_for_run(loaded_run const& run, plan p, std::vector<row_effect> effects)

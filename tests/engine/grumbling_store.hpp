@@ -66,7 +66,7 @@ public:
     {
         return wrapped_.publications(run, after, limit);
     }
-    outcome<std::vector<workflow_version>> versions_in_queue() override { return wrapped_.versions_in_queue(); }
+    outcome<std::vector<workflow_version>> versions_to_claim() override { return wrapped_.versions_to_claim(); }
 
 private:
     store_reader& wrapped_;

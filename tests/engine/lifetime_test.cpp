@@ -259,7 +259,17 @@ TEST_CASE("P31 an orderly stop under load gives every run back: the next start i
         e.add<adds_up>("adds_up");
         std::vector<flow::any_run_handle> again;
         for (auto const id : all) again.push_back(e.find(id));
-        REQUIRE(e.wait_for_all(again, 60s));
+        bool const ended = e.wait_for_all(again, 20s);
+        std::string stuck;
+        for (auto const& r : again)
+            if (!is_terminal(r.status().run)) {
+                auto const v = r.view();
+                stuck += v.doing + "; " + v.waits_for.detail + "; ";
+                for (auto const& en : e.journal(r.id(), flow::seq_no::none, 1000)) stuck += std::string(to_string(en.kind)) + " " + en.name + " " + en.payload.substr(0,150) + "\n";
+                break;
+            }
+        INFO(stuck);
+        REQUIRE(ended);
         CHECK(outside().count("pay") == runs * steps);
         check_invariants(*store);
     }

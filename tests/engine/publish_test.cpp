@@ -121,6 +121,7 @@ TEMPLATE_LIST_TEST_CASE("branches publish under one key: the newest is the last 
     w.restart(place.again());
     w.engine().complete_json(w.open_token(), "1");
     w.settle();
+    CAPTURE(w.view(id).doing);
     REQUIRE(w.status(id) == flow::run_status::succeeded);
     CHECK(w.engine().publications(id).size() == 5);
     check_invariants(*w.store());

@@ -140,9 +140,7 @@ TEST_CASE("an attempt that was pending when its process died is made at its time
     CHECK(outside().count("first") == 2);
 }
 
-// Known to fail: from the second recovery on runs go one at a time, and one that stands in the pause before its next attempt stays "the
-// one" for the whole pause, here an hour.
-TEST_CASE("a suspect run that waits for its next attempt does not hold up the others", "[engine][recovery][!shouldfail]")
+TEST_CASE("a suspect run that waits for its next attempt does not hold up the others", "[engine][recovery]")
 {
     dying_place<sqlite_stores> place;
     world w(place.open(), add_all);

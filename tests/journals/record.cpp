@@ -149,6 +149,7 @@ private:
         start("sleeps", flow::args(), "sleeps");
         start("tokens", flow::args(), "tokens");
         start("limits", flow::args(), "limits");
+        start("tells", flow::args(), "tells");
         start("groups", flow::args(), "groups");
         start("groups_midway", flow::args(), "groups-midway");
         start("counts", flow::args(), "counts");
@@ -252,7 +253,7 @@ private:
         decide("moves-held", "wait");
         decide("moves-cancelled", "cancel");
         by_seconds(60);
-        REQUIRE(w_.status(id_of("moves-asked")) == flow::run_status::waiting);
+        REQUIRE(w_.status(id_of("moves-asked")) == flow::run_status::held);
         REQUIRE(w_.status(id_of("moves-held")) == flow::run_status::held);
         REQUIRE(w_.status(id_of("looks")) == flow::run_status::waiting);
     }

@@ -472,6 +472,26 @@ workflow<std::string> limits()
     co_return text + ' ' + word;
 }
 
+workflow<int> counts_aloud(int n)
+{
+    for (int i = 0; i < n; ++i) {
+        co_await publish("count", i);
+        co_await step("turn", replayable, [] { did("turn"); });
+    }
+    co_return n;
+}
+
+workflow<std::string> tells()
+{
+    std::string const large(2500, 'p');
+    co_await publish("large", large);
+    co_await publish("phase", "counting");
+    auto [a, b] = co_await all(counts_aloud(3), counts_aloud(2));
+    co_await publish("phase", "done");
+    auto const word = co_await finish();
+    co_return std::to_string(a + b) + ' ' + word;
+}
+
 // ---- side by side -----------------------------------------------------------------------------------------------------------------
 
 workflow<int> subtotal(int factor)
@@ -725,6 +745,7 @@ void add_both(engine& e)
     add<naps>(e, "naps");
     add<tokens>(e, "tokens");
     add<limits>(e, "limits");
+    add<tells>(e, "tells");
     add<groups>(e, "groups");
     add<groups_midway>(e, "groups_midway");
     add<counts>(e, "counts");

@@ -178,12 +178,18 @@ outcome<std::vector<journal_entry>> memory_reader::publications(run_id run, seq_
     return out;
 }
 
-outcome<std::vector<workflow_version>> memory_reader::versions_in_queue()
+outcome<std::vector<workflow_version>> memory_reader::versions_to_claim()
 {
     std::scoped_lock guard(t_.mutex);
     std::vector<workflow_version> out;
     for (auto const& [w, runs] : t_.rows.queued())
         if (!runs.empty()) out.push_back(w);
+    for (auto const& [owner, record] : t_.rows.owners()) {
+        if (record.alive) continue;
+        for (auto const run : t_.rows.runs_of(owner)) out.push_back({t_.rows.run(run).row.workflow, t_.rows.run(run).row.version});
+    }
+    std::sort(out.begin(), out.end());
+    out.erase(std::unique(out.begin(), out.end()), out.end());
     return out;
 }
 

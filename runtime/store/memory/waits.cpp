@@ -10,7 +10,18 @@ namespace flow::memory_detail {
 namespace {
 
 bool is_free(tables const& t, std::int64_t run) { return t.run(run).row.owner == owner_id::nobody; }
-bool is_parked(tables const& t, std::int64_t run) { return detail::parks(t.run(run).row.status) && is_free(t, run); }
+/// By this waitpoint, which is decided.
+bool is_called_back(tables const& t, std::int64_t run, std::int64_t waitpoint)
+{
+    auto const& row = t.run(run).row;
+    bool const answers = t.waitpoint(waitpoint).row.purpose == waitpoint_purpose::intervention && detail::is_held_by_question(row);
+    return is_free(t, run) && (detail::parks(row.status) || answers);
+}
+bool is_called_back(tables const& t, std::int64_t run)
+{
+    auto const& wakes = t.run(run).wakes;
+    return std::any_of(wakes.begin(), wakes.end(), [&](auto w) { return is_called_back(t, run, w); });
+}
 
 run_row queue_woken(tables& t, std::int64_t num, time_point now)
 {
@@ -47,7 +58,7 @@ outcome<completed> memory_store::complete_and_claim(completion const& what, clai
         t.set_waitpoint(num, std::move(row));
         wake(t, num);
         for (auto const waiter : std::set(t.waitpoint(num).waiters)) {
-            if (!is_parked(t, waiter)) continue;
+            if (!is_called_back(t, waiter, num)) continue;
             auto const queued = queue_woken(t, waiter, what.at);
             workflow_version const w{queued.workflow, queued.version};
             if (told.runs.size() < takes.limit && std::find(takes.workflows.begin(), takes.workflows.end(), w) != takes.workflows.end())
@@ -95,7 +106,7 @@ outcome<std::size_t> memory_store::scan(time_point now, std::size_t limit)
             auto const& row = t.run(num).row;
             if (is_terminal(row.status.execution))
                 ended.push_back(num);
-            else if (is_parked(t, num) && woken.size() < limit)
+            else if (is_called_back(t, num) && woken.size() < limit)
                 woken.push_back(num);
         }
         for (auto const& [at, num] : t.delayed()) {

@@ -222,11 +222,12 @@ outcome<std::vector<journal_entry>> postgres_reader::publications(run_id run, se
 }
 static_assert(static_cast<int>(entry_kind::published) == 34);
 
-outcome<std::vector<workflow_version>> postgres_reader::versions_in_queue()
+outcome<std::vector<workflow_version>> postgres_reader::versions_to_claim()
 {
     std::vector<workflow_version> out;
     auto const done = db_.read([&](connection& c) {
-        out = all<workflow_version>(c.run("select distinct workflow, version from runs where execution = 2"),
+        out = all<workflow_version>(c.run(std::string("select workflow, version from runs where execution = 2 union select workflow, version from runs where owner in"
+                                                      " (select id from owners where lease_until <= ") + server_clock + ") and owner <> 0"),
                                     [](rows& row) { return workflow_version{row.text(0), static_cast<std::uint32_t>(row.number(1))}; });
     });
     return finish(done, out);

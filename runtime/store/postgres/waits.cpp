@@ -33,13 +33,14 @@ outcome<completion_answer> postgres_store::complete(completion const& what)
 namespace {
 
 // What a scan may have to do, by kind, in one message. Run status waiting (3) or cancelling (6): a paused or held run keeps its wake rows
-// until it is resumed. Wakes are few, and runs are many: `offset 0` keeps the planner from looking for the few among the many.
+// until it is resumed, but a held one (5) that asks about itself is resumed by the decision. Wakes are few, and runs are many: `offset 0` keeps the planner from looking for the few among the many.
 enum class work : std::int64_t { due_wait = 0, run = 1, late_wake = 2 };
 constexpr auto open_work =
     "(select 0, w.num from waitpoints w join runs r on r.num = w.run where w.status = 0 and w.due_at <= $1"
     " and w.due_at < 9223372036854775807 and r.owner = 0 order by w.due_at limit $2) union all"
     " (select 1, r.num from (select distinct run from wakes offset 0) k cross join lateral (select * from runs where num = k.run offset 0) r"
-    " where r.execution = 5 and r.status in (3, 6) and r.owner = 0 limit $2) union all"
+    " where r.execution = 5 and r.owner = 0 and (r.status in (3, 6) or (r.status = 5 and r.reason like '{\"type\":\"intervention\"%' and exists"
+    " (select 1 from wakes k2 join waitpoints w on w.num = k2.waitpoint where k2.run = r.num and w.purpose = 2))) limit $2) union all"
     " (select 1, num from runs where execution = 1 and due_at <= $1 order by due_at limit $2) union all"
     " (select 1, num from runs where deadline_at <= $1 and deadline_at < 9223372036854775807 and execution <> 7 and status <> 6 and owner = 0"
     " order by deadline_at limit $2) union all"
@@ -48,7 +49,8 @@ constexpr auto open_work =
 
 static_assert(static_cast<int>(execution_status::delayed) == 1 && static_cast<int>(execution_status::suspended) == 5 &&
               static_cast<int>(execution_status::finished) == 7);
-static_assert(static_cast<int>(run_status::waiting) == 3 && static_cast<int>(run_status::cancelling) == 6);
+static_assert(static_cast<int>(run_status::waiting) == 3 && static_cast<int>(run_status::held) == 5 && static_cast<int>(run_status::cancelling) == 6);
+static_assert(static_cast<int>(waitpoint_purpose::intervention) == 2 && detail::question_reason == R"({"type":"intervention")");
 
 /// Queues a run whose wait is over, or that fell due, as it stands now; nothing for one that somebody took meanwhile.
 std::optional<planned> plan_queueing(rows& r, time_point now)
@@ -57,7 +59,7 @@ std::optional<planned> plan_queueing(rows& r, time_point now)
     auto const last = as<seq_no>(r.number(last_seq_column));
     bool const woken = r.flag(last_seq_column + 1);
     if (row.owner != owner_id::nobody) return std::nullopt;
-    if (woken && detail::parks(row.status)) return planned{row, last, detail::plan_unblock(row, now), next(row.epoch), owner_id::nobody};
+    if (woken && (detail::parks(row.status) || detail::is_held_by_question(row))) return planned{row, last, detail::plan_unblock(row, now), next(row.epoch), owner_id::nobody};
     if (row.status.execution == execution_status::delayed && row.due_at <= now)
         return planned{row, last, detail::plan_fall_due(row, now), row.epoch, owner_id::nobody};  // nobody has held it: nobody to fence
     if (row.deadline_at <= now && !is_terminal(row.status.run) && row.status.run != run_status::cancelling)

@@ -245,12 +245,21 @@ outcome<std::vector<journal_entry>> sqlite_reader::publications(run_id run, seq_
 }
 static_assert(static_cast<int>(entry_kind::published) == 34);
 
-outcome<std::vector<workflow_version>> sqlite_reader::versions_in_queue()
+outcome<std::vector<workflow_version>> sqlite_reader::versions_to_claim()
 {
     std::vector<workflow_version> out;
     auto const done = db_.read([&](connection& c) {
         auto r = c.prepare("select distinct workflow, version from runs where execution = 2");
-        out = all<workflow_version>(r, [](rows& row) { return workflow_version{row.text(0), static_cast<std::uint32_t>(row.number(1))}; });
+        auto const pair = [](rows& row) { return workflow_version{row.text(0), static_cast<std::uint32_t>(row.number(1))}; };
+        out = all<workflow_version>(r, pair);
+        auto ids = c.prepare("select id from owners");
+        for (auto const owner : all<owner_id>(ids, [](rows& row) { return as<owner_id>(row.number(0)); })) {
+            if (locks_.holds(owner) || file_lock::is_held(locks_.name_of(owner))) continue;
+            auto left = c.prepare("select distinct workflow, version from runs where owner = ? and owner <> 0");
+            for (auto& w : all<workflow_version>(left << number(owner), pair)) out.push_back(std::move(w));
+        }
+        std::sort(out.begin(), out.end());
+        out.erase(std::unique(out.begin(), out.end()), out.end());
     });
     return finish(done, out);
 }

@@ -18,12 +18,16 @@ std::vector<std::int64_t> numbers(rows&& r)
     return out;
 }
 
-/// Runs that stand still for this waitpoint and nobody holds; the rest of very many is left to scans. Run status waiting (3) or
-/// cancelling (6): a paused or held run keeps its wake rows until it is resumed.
+// Of a run r and a waitpoint w that is decided: the run is called back. Waiting (3) or cancelling (6); a paused or held run keeps its wake
+// rows until it is resumed, but a held one (5) that asks about itself is resumed by the decision.
+#define IS_CALLED_BACK " r.execution = 5 and r.owner = 0 and (r.status in (3, 6) or" \
+                       " (r.status = 5 and w.purpose = 2 and r.reason like '{\"type\":\"intervention\"%'))"
+
+/// Runs that stand still for this waitpoint and nobody holds; the rest of very many is left to scans.
 std::vector<std::int64_t> suspended_by(connection& c, std::int64_t waitpoint)
 {
-    return numbers(std::move(c.prepare("select r.num from edges e cross join runs r on r.num = e.run where e.waitpoint = ?"
-                                       " and r.execution = 5 and r.status in (3, 6) and r.owner = 0 limit 100")
+    return numbers(std::move(c.prepare("select r.num from edges e cross join runs r on r.num = e.run cross join waitpoints w on w.num = e.waitpoint"
+                                       " where e.waitpoint = ? and" IS_CALLED_BACK " limit 100")
                              << waitpoint));
 }
 
@@ -77,13 +81,15 @@ constexpr auto overdue_runs = "select num" MAY_EXPIRE " and deadline_at <= ? ord
 constexpr auto next_overdue = "select deadline_at" MAY_EXPIRE " order by deadline_at limit 1";
 #undef MAY_EXPIRE
 constexpr auto woken_runs =
-    "select distinct r.num from wakes k cross join runs r on r.num = k.run"
-    " where r.execution = 5 and r.status in (3, 6) and r.owner = 0 limit ?";
+    "select distinct r.num from wakes k cross join runs r on r.num = k.run cross join waitpoints w on w.num = k.waitpoint"
+    " where" IS_CALLED_BACK " limit ?";
+#undef IS_CALLED_BACK
 constexpr auto ended_wakes = "select distinct r.num from wakes k cross join runs r on r.num = k.run where r.execution = 7 limit ?";
 
 static_assert(static_cast<int>(execution_status::delayed) == 1 && static_cast<int>(execution_status::suspended) == 5 &&
               static_cast<int>(execution_status::finished) == 7);
-static_assert(static_cast<int>(run_status::waiting) == 3 && static_cast<int>(run_status::cancelling) == 6);
+static_assert(static_cast<int>(run_status::waiting) == 3 && static_cast<int>(run_status::held) == 5 && static_cast<int>(run_status::cancelling) == 6);
+static_assert(static_cast<int>(waitpoint_purpose::intervention) == 2 && detail::question_reason == R"({"type":"intervention")");
 
 /// Is there anything for a scan? Asked before the write lock is taken, so that an idle scan disturbs nobody.
 bool has_work(connection& c, time_point now)
