@@ -43,13 +43,15 @@ void pool::post(task t)
         here_.next = std::move(t);
         return;
     }
+    bool wanted = false;
     {
         std::lock_guard const lock(guard_);
         if (ending_) return;
         queue_.push_back(std::move(t));
-        grow();
+        wanted = active_ < width_;
+        if (wanted) grow();
     }
-    if (width_ > 0) wake_.notify_one();
+    if (wanted) wake_.notify_one();
 }
 
 bool pool::run_one()
@@ -75,8 +77,9 @@ void pool::enter_blocking()
 {
     std::lock_guard const lock(guard_);
     ++blocked_;
-    if (here_.next) queue_.push_back(std::exchange(here_.next, nullptr));  // it must not wait for this function
-    if (!queue_.empty()) {
+    if (here_.of == this) --active_;
+    if (here_.of == this && here_.next) queue_.push_back(std::exchange(here_.next, nullptr));  // it must not wait for this function
+    if (!queue_.empty() && active_ < width_) {
         grow();
         wake_.notify_one();
     }
@@ -86,6 +89,7 @@ void pool::leave_blocking()
 {
     std::lock_guard const lock(guard_);
     --blocked_;
+    if (here_.of == this) ++active_;
 }
 
 void pool::work()
@@ -93,14 +97,19 @@ void pool::work()
     std::unique_lock lock(guard_);
     for (;;) {
         ++idle_;
-        wake_.wait(lock, [this] { return ending_ || !queue_.empty(); });
+        wake_.wait(lock, [this] { return ending_ || (!queue_.empty() && active_ < width_); });
         --idle_;
+        ++active_;
+        // One that comes back from a blocking function when others have taken its place leaves the queue to them.
+        while (!ending_ && !queue_.empty() && active_ <= width_) {
+            auto t = std::move(queue_.front());
+            queue_.pop_front();
+            lock.unlock();
+            run(std::move(t));
+            lock.lock();
+        }
+        --active_;
         if (ending_) return;
-        auto t = std::move(queue_.front());
-        queue_.pop_front();
-        lock.unlock();
-        run(std::move(t));
-        lock.lock();
     }
 }
 

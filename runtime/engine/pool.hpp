@@ -61,6 +61,7 @@ private:
     std::vector<std::thread> threads_;
     int const width_, most_;
     int idle_ = 0, blocked_ = 0;
+    int active_ = 0;  ///< at work and not inside a function that may block: more than `width` would only take turns
     bool started_ = false, ending_ = false;
 };
 

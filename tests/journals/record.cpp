@@ -1,5 +1,6 @@
 // Records v1/: run once for each version of the format, by hand (README.md). What it writes is never changed.
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 
 #include <catch2/catch.hpp>
@@ -317,6 +318,8 @@ private:
 
 TEST_CASE("record the journals of version 1", "[.record]")
 {
+    // A filter that only leaves out takes hidden cases too.
+    if (std::getenv("FLOW_RECORD_JOURNALS") == nullptr) return;
     auto const target = folder("v1");
     INFO("recorded journals are never written again: " << target);
     REQUIRE_FALSE(fs::exists(target / "runs.db"));

@@ -61,7 +61,7 @@ private:
         auto const [it, fresh] = runs_.try_emplace(g.num);
         auto& run = it->second;
         if (fresh) {
-            auto r = c_.prepare("select id, epoch, execution, status, owner from runs where num = ?");
+            auto r = c_.prepare("select id, epoch, execution, status, owner, (select max(seq) from journal where run = num) from runs where num = ?");
             r << g.num;
             if (r.step()) {
                 run.exists = true;
@@ -69,7 +69,7 @@ private:
                 run.epoch = as<epoch_no>(r.number(1));
                 run.status = {as<execution_status>(r.number(2)), as<run_status>(r.number(3))};
                 run.owner = as<owner_id>(r.number(4));
-                run.last = last_seq(c_, g.num);
+                run.last = as<seq_no>(r.number(5));
             }
         }
         return run;

@@ -37,7 +37,9 @@ outcome<T> finish(outcome<void> const& done, T& value)
 
 }  // namespace
 
-outcome<std::optional<loaded_run>> sqlite_store::load(run_id run)
+namespace {
+
+std::optional<loaded_run> load_run(connection& c, run_id run)
 {
     static auto const find = select_runs("runs r where r.id = ?");
     static auto const entries = select_journal("journal where run = ? and seq >= ? order by seq");
@@ -50,46 +52,61 @@ outcome<std::optional<loaded_run>> sqlite_store::load(run_id run)
         " order by 1";
     static auto const mail = select_requests("requests q join runs r on r.num = q.run where q.run = ? and q.fate = 0 order by q.num");
 
-    std::optional<loaded_run> out;
+    // Not reset before the end: the other statements read the same snapshot.
+    auto r = c.prepare(find.c_str());
+    r << run.value;
+    if (!r.step()) return std::nullopt;
+    std::optional<loaded_run> out(std::in_place);
+    out->row = read_run(r);
+    auto const num = out->row.num;
+    std::int64_t continued = 0, from = 0;
+    {
+        auto newest = c.prepare("select (select max(seq) from journal where run = ?1 and kind = 31),"
+                                " (select max(seq) from journal where run = ?1 and kind = 30),"
+                                " (select max(seq) from journal where run = ?1)");
+        newest << num;
+        newest.step();
+        continued = newest.number(0);  // null reads as 0
+        from = std::max(continued, newest.number(1));
+        // An entry is large: growing step by step would move each of them several times.
+        out->entries.reserve(static_cast<std::size_t>(newest.number(2) - from) + 2);
+    }
+    for (auto const seq : {std::int64_t{1}, continued}) {
+        if (seq == 0 || seq >= from) continue;
+        auto e = c.prepare(before.c_str());
+        e << num << seq;
+        while (e.step()) out->entries.push_back(read_entry(e));
+    }
+    {
+        auto e = c.prepare(entries.c_str());
+        e << num << from;
+        while (e.step()) out->entries.push_back(read_entry(e));
+    }
+    {
+        auto w = c.prepare(waits.c_str());
+        out->waitpoints = all<waitpoint_row>(w << num, read_waitpoint);
+    }
+    auto q = c.prepare(mail.c_str());
+    out->mailbox = all<request>(q << num, read_request);
+    return out;
+}
+
+}  // namespace
+
+outcome<std::optional<loaded_run>> sqlite_store::load(run_id run) { return std::move(load_all({&run, 1}).front()); }
+
+std::vector<outcome<std::optional<loaded_run>>> sqlite_store::load_all(std::span<run_id const> runs)
+{
+    std::vector<outcome<std::optional<loaded_run>>> all;
     auto const done = db_.read([&](connection& c) {
-        // Not reset before the end: the other statements read the same snapshot.
-        auto r = c.prepare(find.c_str());
-        r << run.value;
-        if (!r.step()) return;
-        out.emplace();
-        out->row = read_run(r);
-        auto const num = out->row.num;
-        std::int64_t continued = 0, from = 0;
-        {
-            auto newest = c.prepare("select (select max(seq) from journal where run = ?1 and kind = 31),"
-                                    " (select max(seq) from journal where run = ?1 and kind = 30),"
-                                    " (select max(seq) from journal where run = ?1)");
-            newest << num;
-            newest.step();
-            continued = newest.number(0);  // null reads as 0
-            from = std::max(continued, newest.number(1));
-            // An entry is large: growing step by step would move each of them several times.
-            out->entries.reserve(static_cast<std::size_t>(newest.number(2) - from) + 2);
-        }
-        for (auto const seq : {std::int64_t{1}, continued}) {
-            if (seq == 0 || seq >= from) continue;
-            auto e = c.prepare(before.c_str());
-            e << num << seq;
-            while (e.step()) out->entries.push_back(read_entry(e));
-        }
-        {
-            auto e = c.prepare(entries.c_str());
-            e << num << from;
-            while (e.step()) out->entries.push_back(read_entry(e));
-        }
-        {
-            auto w = c.prepare(waits.c_str());
-            out->waitpoints = all<waitpoint_row>(w << num, read_waitpoint);
-        }
-        auto q = c.prepare(mail.c_str());
-        out->mailbox = all<request>(q << num, read_request);
+        all.clear();
+        // Not reset before the end: all that is read meanwhile is one moment, and one look at the log.
+        auto moment = c.prepare("select 1 from meta limit 1");
+        if (runs.size() > 1) moment.step();
+        for (auto const id : runs) all.emplace_back(load_run(c, id));
     });
-    return finish(done, out);
+    if (!done) all.assign(runs.size(), done.error());
+    return all;
 }
 
 outcome<std::optional<run_row>> sqlite_store::run(run_id id)

@@ -58,6 +58,7 @@ public:
     outcome<std::optional<waitpoint_row>> waitpoint(waitpoint_id id) override;
     outcome<std::vector<journal_entry>> journal(run_id run, seq_no after, std::size_t limit) override;
     outcome<std::optional<loaded_run>> load(run_id run) override;
+    std::vector<outcome<std::optional<loaded_run>>> load_all(std::span<run_id const> runs) override;
     outcome<std::string> load_blob(digest const& hash) override;
     outcome<std::vector<notice>> look(owner_id owner, std::size_t limit) override;
     outcome<time_point> next_due() override;
