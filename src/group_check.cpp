@@ -11,9 +11,12 @@ std::string fault_in(group const& g, status_pair from)
         seq = next(seq);
         if (e.seq != seq || e.epoch != g.epoch) return "a group's entries do not follow each other";
     }
-    for (auto const& e : g.effects)
+    for (auto const& e : g.effects) {
         if (auto const* t = std::get_if<take_request>(&e); t && t->entry >= g.entries.size())
             return "a request is taken by an entry of its group";
+        if (auto const* t = std::get_if<take_waitpoint>(&e); t && t->entry >= g.entries.size())
+            return "a waitpoint is taken by an entry of its group";
+    }
     if ((snapshot_in(g) != seq_no::none) != g.change.has_value()) return "a run's status changes with a snapshot entry only";
     if (!g.change) return {};
     auto const to = g.change->status;
@@ -31,6 +34,15 @@ bool takes(group const& g, request_id id) noexcept
         auto const* t = std::get_if<take_request>(&e);
         return t && t->request == id;
     });
+}
+
+bool wants_event(group const& g, waitpoint_row const& wait) noexcept
+{
+    return wait.type == waitpoint_type::event && wait.status == waitpoint_status::pending &&
+           std::none_of(g.effects.begin(), g.effects.end(), [&](row_effect const& e) {
+               auto const* d = std::get_if<decide_waitpoint>(&e);
+               return d && d->waitpoint == wait.id;
+           });
 }
 
 bool makes(group const& g, waitpoint_id id, std::size_t before) noexcept

@@ -37,6 +37,9 @@ inline bool raises_epoch(group const& g) noexcept { return g.change && (g.change
 /// Does it take this request from the mailbox?
 bool takes(group const& g, request_id id) noexcept;
 
+/// Is this a wait for an event, which the group that makes it does not end itself?
+bool wants_event(group const& g, waitpoint_row const& wait) noexcept;
+
 /// Does it make this waitpoint in one of its first `before` effects?
 bool makes(group const& g, waitpoint_id id, std::size_t before) noexcept;
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "src/events.hpp"
 #include "src/history.hpp"
 #include "src/payloads.hpp"
 #include "src/recovery_gate.hpp"
@@ -66,6 +67,7 @@ void view_maker::tell(journal_entry const& e)
         return;
     case request: text = "It was asked to " + e.name + "."; break;
     case waited: text = e.place + " was answered."; break;
+    case event: text = e.place + " got its event."; break;
     case decision: {
         auto const p = read_payload<decision_payload>(e.payload);
         text = (e.place.empty() ? "The run" : e.place) + " was decided" + (p ? ": " + p->choice : std::string()) + ".";
@@ -171,7 +173,10 @@ std::string unblocked_by(run_row const& row, wait_reason const& w, std::vector<o
 {
     auto const id = to_string(row.id);
     switch (w.type) {
-    case wait_reason::kind::external: return "flow complete " + w.id + " JSON";
+    case wait_reason::kind::external:
+        for (auto const& o : open)
+            if (o.row.purpose == waitpoint_purpose::event && to_string(o.row.id) == w.id) return send_command(o.row);
+        return "flow complete " + w.id + " JSON";
     case wait_reason::kind::timer: return "the time " + to_string(w.until);
     case wait_reason::kind::intervention: {
         std::string choices;
@@ -277,7 +282,7 @@ run_view make_view(run_row row, std::vector<journal_entry> const& entries, std::
     v.segment = entries.empty() ? 0 : segment_of(entries);
     v.waits_for = parse_wait_reason(row.reason);
     for (auto const& w : waitpoints)
-        if (w.purpose == waitpoint_purpose::token || w.purpose == waitpoint_purpose::intervention) v.open.push_back(as_open_wait(w));
+        if (w.purpose == waitpoint_purpose::token || w.purpose == waitpoint_purpose::intervention || w.purpose == waitpoint_purpose::event) v.open.push_back(as_open_wait(w));
     v.recoveries = recoveries_without_progress(entries);
     v.resume = resume_of(row, v.steps, v.waits_for, v.open);
     v.doing = doing_of(row, v.steps, v.waits_for, over_time);

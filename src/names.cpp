@@ -90,4 +90,15 @@ std::string printable(std::string_view text, std::size_t max)
     return out;
 }
 
+std::string shell_word(std::string_view text)
+{
+    constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:@%+=,";
+    if (!text.empty() && text.find_first_not_of(plain) == text.npos) return std::string(text);
+    std::string out = "'";
+    for (char const c : text)
+        if (c == '\'') out += "'\\''";
+        else out += c;
+    return out += "'";
+}
+
 }  // namespace flow::detail

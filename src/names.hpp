@@ -17,4 +17,7 @@ void append_place_name(std::string& out, std::string_view name);
 /// `…` where it was cut.
 std::string printable(std::string_view text, std::size_t max);
 
+/// As a shell must be given it.
+std::string shell_word(std::string_view text);
+
 }  // namespace flow::detail

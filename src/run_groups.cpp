@@ -162,7 +162,7 @@ void run::no_longer_waits(waitpoint_id w, pending& p) noexcept
 // One edge serves all branches that wait for a waitpoint: the last of them takes it away (modelled in docs/decisions).
 void run::take(waitpoint_id w)
 {
-    if (waiting_.count(w) <= 1) add(take_waitpoint{w});
+    if (waiting_.count(w) <= 1) add(take_waitpoint{w, open_.entries.empty() ? 0 : open_.entries.size() - 1});
 }
 void run::leave_open(waitpoint_id w)
 {

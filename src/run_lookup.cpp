@@ -14,18 +14,18 @@ entry_kind family(entry_kind k) noexcept
     switch (k) {
     case intent: case started: case attempt_failed: case step: case step_failed: case step_skipped: case returned:
     case abandoned: case intervention: case decision: return step;
-    case wait: case waited: case wait_failed: return waited;
+    case wait: case waited: case event: case wait_failed: return waited;
     case sleep: case woken: return woken;
     default: return k;
     }
 }
 
-std::string_view family_name(entry_kind k) noexcept
+std::string_view family_name(entry_kind k, std::string_view shape_in) noexcept
 {
     using enum entry_kind;
     switch (family(k)) {
     case step: return "step";
-    case waited: return "wait_for_token";
+    case waited: return shape_in.empty() ? "wait_for_token" : "wait_for_event";
     case woken: return "sleep";
     case token: return "make_token";
     case value: return "value";
@@ -73,7 +73,7 @@ run::found run::find(scope& s, completion& c, position const& at, expectation co
     bool const kind_fits = first.kind == entry_kind::cancel_delivered || family(first.kind) == wanted.kind;
     bool const class_fits = first.cls == effect::none || wanted.cls == effect::none || first.cls == wanted.cls;
     bool const shape_fits = (first.shape_out.empty() || first.shape_out == wanted.shape_out) &&
-                            (first.shape_in.empty() || first.shape_in == wanted.shape_in);
+                            (first.shape_in == wanted.shape_in || (first.shape_in.empty() && (wanted.kind != entry_kind::waited || first.kind == entry_kind::cancel_delivered)));
     if (history_.key_of(first) != history_.key_of(at) || !kind_fits || first.name != wanted.name || !class_fits || !shape_fits) {
         mismatch(at, wanted, first);
         return found::stopped;
@@ -110,11 +110,11 @@ void run::mismatch(position const& at, expectation const& wanted, journal_entry 
 {
     auto describe_class = [](effect e) { return e == effect::none ? std::string("default class") : std::string(to_string(e)); };
     std::string text = "nondeterminism at position " + at.path + " (branch: " + branch_of(at.place) + ") of workflow " + row_.workflow + " version " +
-                       std::to_string(row_.version) + ": the journal has " + std::string(family_name(recorded.kind)) + " \"" +
+                       std::to_string(row_.version) + ": the journal has " + std::string(family_name(recorded.kind, recorded.shape_in)) + " \"" +
                        recorded.name + "\" (" + describe_class(recorded.cls) + ", shape " +
                        (recorded.shape_out.empty() ? "-" : recorded.shape_out) + ", position " + recorded.path +
                        ", entry " + std::to_string(static_cast<std::int64_t>(recorded.seq)) + "), the code asks for " +
-                       std::string(family_name(wanted.kind)) + " \"" + std::string(wanted.name) + "\" (" +
+                       std::string(family_name(wanted.kind, wanted.shape_in)) + " \"" + std::string(wanted.name) + "\" (" +
                        describe_class(wanted.cls) + ", shape " +
                        (wanted.shape_out.empty() ? "-" : std::string(wanted.shape_out)) + ", place " + at.place +
                        "). Put the old code back and start again, or register the new code as another version";
@@ -127,7 +127,7 @@ void run::not_asked_for(journal_entry const& recorded)
     for (auto const& [_, p] : parked_) stands += (stands.empty() ? "" : ", ") + p.at.place + " (position " + p.at.path + ")";
     hold("nondeterminism",
          "nondeterminism in workflow " + row_.workflow + " version " + std::to_string(row_.version) + ": the journal goes on with " +
-             std::string(family_name(recorded.kind)) + " \"" + recorded.name + "\" (place " + recorded.place + ", position " + recorded.path +
+             std::string(family_name(recorded.kind, recorded.shape_in)) + " \"" + recorded.name + "\" (place " + recorded.place + ", position " + recorded.path +
              ", entry " + std::to_string(static_cast<std::int64_t>(recorded.seq)) + "), the code stands at " + stands +
              ". Put the old code back and start again, or register the new code as another version");
 }
@@ -136,7 +136,7 @@ void run::unused(journal_entry const& recorded)
 {
     hold("nondeterminism",
          "nondeterminism at the end of workflow " + row_.workflow + " version " + std::to_string(row_.version) +
-             " (branch: top): the journal goes on with " + std::string(family_name(recorded.kind)) + " \"" + recorded.name +
+             " (branch: top): the journal goes on with " + std::string(family_name(recorded.kind, recorded.shape_in)) + " \"" + recorded.name +
              "\" (position " + recorded.path + ", entry " + std::to_string(static_cast<std::int64_t>(recorded.seq)) +
              "), the code has ended. Put the old code back and start again, or register the new code as another version");
 }

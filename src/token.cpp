@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "src/events.hpp"
 #include "src/names.hpp"
 #include "src/payloads.hpp"
 #include "src/pending.hpp"
@@ -123,6 +124,17 @@ bool make_token_base::make(run& r, position const& at)
 
 namespace {
 
+/// What the entries of a wait for an event have, and those of other waits have not.
+constexpr std::string_view event_mark = "event";
+
+waitpoint_row event_row_of(waitpoint_row w, std::string correlation)
+{
+    w.type = waitpoint_type::event;
+    w.purpose = waitpoint_purpose::event;
+    w.correlation = std::move(correlation);
+    return w;
+}
+
 /// A wait that is not over.
 class waiting final : public pending {
 public:
@@ -150,6 +162,7 @@ public:
             if (on_.made_here) {
                 auto row = token_row(run_, on_.waitpoint, at_, op_.called().view(), op_.shape(), op_.options().strict);
                 row.due_at = due_at_;
+                if (op_.is_event()) row = event_row_of(std::move(row), op_.correlation(run_));
                 run_.add(insert_waitpoint{std::move(row)});
             }
             run_.add(add_edge{on_.waitpoint, at_.path, at_.place});
@@ -162,6 +175,7 @@ public:
         reason.type = wait_reason::kind::external;
         reason.id = to_string(on_.waitpoint);
         reason.name = token_.place;
+        if (op_.is_event()) reason.detail = "It waits for event \"" + std::string(op_.called().view()) + "\" " + (op_.is_for_this_run() ? "for this run." : "about " + printable(op_.correlation(run_), 300) + ".");
         reason.since = run_.now();
         reason.until = due_at_;
         run_.block(*this, reason);
@@ -179,12 +193,13 @@ public:
     {
         if (over_) return;
         if (w.id == on_.timer) return due(self_);
-        auto e = entry(w.status == waitpoint_status::completed && !w.output_is_error ? entry_kind::waited : entry_kind::wait_failed);
+        bool const answered = w.status == waitpoint_status::completed && !w.output_is_error;
+        auto e = entry(!answered ? entry_kind::wait_failed : op_.is_event() ? entry_kind::event : entry_kind::waited);
         e.by = w.by;
-        e.why = w.why;
+        (e.kind == entry_kind::event ? e.commit_ref : e.why) = w.why;
         e.encoding = encoding::json;
         std::string const who = w.by.empty() ? "somebody" : w.by;
-        if (e.kind == entry_kind::waited) {
+        if (answered) {
             if (auto const ok = op_.accept(w.output_encoding, w.output); !ok) {
                 run_.hold("undecodable", "the answer to " + token_.place + " does not fit its type: " + ok.error().message());
                 return;
@@ -199,8 +214,9 @@ public:
         run_.append(std::move(e));
         run_.take(w.id);
         settle_timer(waitpoint_status::withdrawn);
-        run_.unblock(*this, w.status == waitpoint_status::completed ? "Run was continued: " + who + " completed " + token_.place + "."
-                                                             : "Run was continued: " + token_.place + " timed out.");
+        run_.unblock(*this, w.status != waitpoint_status::completed ? "Run was continued: " + token_.place + " timed out."
+                            : op_.is_event()                         ? "Run was continued: " + who + " told what " + token_.place + " waited for."
+                                                                     : "Run was continued: " + who + " completed " + token_.place + ".");
         run_.submit();
         end();
     }
@@ -268,12 +284,15 @@ private:
         auto e = run_.make(k, at_);
         e.name = op_.called().view();
         e.shape_out = op_.shape();
+        if (op_.is_event()) e.shape_in = event_mark;
         return e;
     }
     error_detail failure(waitpoint_row const& w) const
     {
         if (w.output_is_error) return {errc::step_failed, "", w.output, at_.place, 0};
         if (w.status == waitpoint_status::withdrawn) return {errc::token_ended, "", token_.place + " was withdrawn", at_.place, 0};
+        if (op_.is_event())
+            return {errc::wait_timeout, "", "no event \"" + std::string(op_.called().view()) + "\" for " + printable(op_.correlation(run_), 200) + " came in time", at_.place, 0};
         return {errc::wait_timeout, "", "nobody completed " + token_.place + " in time", at_.place, 0};
     }
 
@@ -309,13 +328,34 @@ bool wait_base::is_unknown(run& r, position const& at)
     return true;
 }
 
-bool wait_base::start(scope& s, completion& c) { return proceed(s, c, s.next(name_.view())); }
+std::string wait_base::correlation(run const& r) const
+{
+    return source_ == source::event_for_this_run ? to_string(r.row().id) : std::string(correlation_.view());
+}
+
+bool wait_base::is_refused()
+{
+    if (source_ != source::event) return false;
+    try {
+        check_correlation(correlation_.view(), "wait_for_event \"" + printable(name_.view(), 256) + "\"");
+    } catch (error const& e) {
+        fail(e);
+        return true;
+    }
+    return false;
+}
+
+bool wait_base::start(scope& s, completion& c)
+{
+    // Before the position is taken: what is refused here leaves no trace in the run.
+    return is_refused() || proceed(s, c, s.next(name_.view()));
+}
 
 bool wait_base::proceed(scope& s, completion& c, position at)
 {
     auto& r = s.owner();
     std::span<journal_entry const* const> entries;
-    auto const what = r.find(s, c, at, {entry_kind::waited, name_.view(), effect::none, {}, shape()}, *this, entries);
+    auto const what = r.find(s, c, at, {entry_kind::waited, name_.view(), effect::none, is_event() ? event_mark : std::string_view(), shape()}, *this, entries);
     if (what == run::found::stopped) return false;
     if (what == run::found::finished) return true;
 
@@ -323,7 +363,7 @@ bool wait_base::proceed(scope& s, completion& c, position at)
     bool fresh = true;
     if (what == run::found::recorded) {
         auto const& last = *entries.back();
-        if (last.kind == entry_kind::waited || last.kind == entry_kind::wait_failed) {
+        if (last.kind == entry_kind::waited || last.kind == entry_kind::event || last.kind == entry_kind::wait_failed) {
             auto const text = r.intact_payload(last);
             if (!text) {
                 r.hold("corrupt", "the recorded answer to " + at.place + " (entry " +

@@ -20,6 +20,18 @@ completion_answer judge(waitpoint_row const& w, completion const& what)
     return completion_answer::completed;
 }
 
+waitpoint_row completed_by(waitpoint_row w, completion const& what)
+{
+    w.status = waitpoint_status::completed;
+    w.completed_at = what.at;
+    w.output = what.output;
+    w.output_encoding = what.encoding;
+    w.output_is_error = what.is_error;
+    w.by = what.by;
+    w.why = what.why;
+    return w;
+}
+
 waitpoint_row timer_row(run_id run, waitpoint_id id, std::string_view name, std::string_view place, time_point due_at, time_point now)
 {
     waitpoint_row w;

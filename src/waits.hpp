@@ -10,6 +10,9 @@ namespace flow::detail {
 /// What a completion from outside finds; `completed`: it may be written.
 completion_answer judge(waitpoint_row const& w, completion const& what);
 
+/// The waitpoint, once it is written.
+waitpoint_row completed_by(waitpoint_row w, completion const& what);
+
 /// A timer of a run's, as it is inserted.
 waitpoint_row timer_row(run_id run, waitpoint_id id, std::string_view name, std::string_view place, time_point due_at, time_point now);
 

@@ -155,6 +155,28 @@ public:
     bool complete_json(waitpoint_id which, std::string_view json, std::optional<std::string_view> secret = std::nullopt,
                        std::string_view why = {}, std::string_view by = {});
 
+    // Events: to whoever waits for them by flow::wait_for_event. Values as of `complete`.
+
+    /// Tells that something happened: to the run that has waited longest for this topic and correlation, or, kept, to the first that comes to.
+    /// Its answer is matched, kept, unfit (kept, but who waits wants another shape) or duplicate. Errors: event_conflict, event_not_awaited,
+    /// wrong_shape, inbox_full; bad_name, bad_argument.
+    template <class T>
+    delivered send_event(std::string_view topic, std::string_view correlation, T const& value, event_options options = {})
+    {
+        return send_event_json(topic, correlation, encoded(static_cast<detail::argument_of<T>>(value)), options);
+    }
+    /// Tells one run alone; it may not have begun, or be paused. Errors besides: unknown_run, run_ended.
+    template <class T>
+    delivered send(run_id run, std::string_view topic, T const& value, event_options options = {})
+    {
+        return send_json(run, topic, encoded(static_cast<detail::argument_of<T>>(value)), options);
+    }
+    /// The same with JSON text. bad_payload.
+    delivered send_event_json(std::string_view topic, std::string_view correlation, std::string_view json, event_options options = {});
+    delivered send_json(run_id run, std::string_view topic, std::string_view json, event_options options = {});
+    /// The inbox: what is kept for nobody yet, and what became of the rest, until it expires.
+    std::vector<event_row> events(event_filter const& which = {});
+
     /// Decides an intervention: one of its choices; `output` is JSON for `complete`. unknown_intervention, bad_choice,
     /// wrong_shape; token_conflict where it was decided otherwise before.
     void decide(waitpoint_id intervention, std::string_view choice, std::optional<std::string_view> output = std::nullopt,
@@ -181,6 +203,7 @@ protected:
     std::shared_ptr<detail::client_core> const& core() const noexcept { return core_; }
 
 private:
+    delivered deliver(event e, event_options const& options);
     std::optional<std::string> published_text(run_id id, std::string_view key);
     template <class T>
     static std::string encoded(T const& value)

@@ -28,7 +28,7 @@ enum class errc : std::uint16_t {
 
     usage = 401, bad_name, bad_argument, unknown_workflow, start_conflict, unknown_run, unknown_token,
     token_conflict, token_ended, wrong_shape, run_ended, unknown_intervention, bad_choice, engine_stopped,
-    bad_payload,
+    bad_payload, event_conflict, event_not_awaited, inbox_full,
 };
 
 /// What the one who got the error should do.
@@ -80,6 +80,9 @@ inline constexpr auto errors = std::to_array<error_row>({
     {errc::bad_choice,           "bad_choice",           remedy::correct,      "the intervention does not offer this choice"},
     {errc::engine_stopped,       "engine_stopped",       remedy::give_up,      "the engine has stopped; the run goes on when an engine starts again"},
     {errc::bad_payload,          "bad_payload",          remedy::correct,      "the text is not what it should be"},
+    {errc::event_conflict,       "event_conflict",       remedy::look_first,   "an event with this id was sent before, with another value"},
+    {errc::event_not_awaited,    "event_not_awaited",    remedy::correct,      "nobody waits for this event, and it was to be kept for nobody"},
+    {errc::inbox_full,           "inbox_full",           remedy::look_first,   "too many events of this topic wait for somebody to want them; it was not taken"},
 });
 
 constexpr error_row const& row_of(errc code) noexcept

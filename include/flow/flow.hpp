@@ -9,6 +9,7 @@
 #include "flow/command_line.hpp"
 #include "flow/engine.hpp"
 #include "flow/error.hpp"
+#include "flow/events.hpp"
 #include "flow/groups.hpp"
 #include "flow/inspect.hpp"
 #include "flow/open_store.hpp"
@@ -21,4 +22,5 @@
 #include "flow/token.hpp"
 #include "flow/values.hpp"
 #include "flow/versions.hpp"
+#include "flow/wait_for_event.hpp"
 #include "flow/workflow.hpp"

@@ -52,9 +52,16 @@ struct request_id {
     friend auto operator<=>(request_id const&, request_id const&) = default;
 };
 
+/// Something that happened outside, named by who tells of it: told again under one id, it happened once.
+struct event_id {
+    uuid value;
+    friend auto operator<=>(event_id const&, event_id const&) = default;
+};
+
 inline std::string to_string(run_id id) { return to_string(id.value); }
 inline std::string to_string(waitpoint_id id) { return to_string(id.value); }
 inline std::string to_string(request_id id) { return to_string(id.value); }
+inline std::string to_string(event_id id) { return to_string(id.value); }
 
 /// An engine's number in one store. Never used twice there; 0 means nobody.
 enum class owner_id : std::int64_t { nobody = 0 };

@@ -44,7 +44,7 @@ struct happening {
     std::string by, why;  ///< who did it and their reason, where somebody did
 };
 
-/// An open token or intervention: what somebody can answer.
+/// An open token, intervention or wait for an event: what somebody can answer.
 struct open_wait {
     waitpoint_row row;
     std::string question;              ///< of an intervention

@@ -58,9 +58,10 @@ enum class entry_kind : std::uint8_t {
     patch = 29,           ///< `patched` answered: payload says what
     checkpoint = 30,      ///< begins a segment: payload is the state
     continued = 31,       ///< begins a segment: payload is the new arguments
+    event = 37,           ///< a wait for an event ended: payload is its value, commit_ref its id
     // The next issues fill these; they have their numbers now.
     child = 32, child_ended = 33, published = 34,
-    phase = 35, sent = 36, event = 37, budget = 38, evidence = 39, fact = 40, plan = 41, resource = 42,
+    phase = 35, sent = 36, budget = 38, evidence = 39, fact = 40, plan = 41, resource = 42,
 };
 
 std::string_view to_string(entry_kind k) noexcept;

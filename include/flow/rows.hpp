@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "flow/error.hpp"
+#include "flow/events.hpp"
 #include "flow/ids.hpp"
 #include "flow/journal.hpp"
 #include "flow/status.hpp"
@@ -64,6 +65,7 @@ struct waitpoint_row {
     waitpoint_status status = waitpoint_status::pending;
     std::string name, place;
     std::string idempotency_key;   ///< unique among the run's waitpoints if not empty
+    std::string correlation;       ///< with the name, which is its topic: the events that complete it
     std::string shape;             ///< what it must be completed with (P53)
     digest secret_hash;            ///< SHA-256 of the token's secret; none where only an operator completes it
     time_point due_at = never;     ///< falls due: a timer completes, everything else times out
@@ -77,7 +79,8 @@ struct waitpoint_row {
 
 // ---- what the holder of a run writes ------------------------------------------------------------------------------
 
-/// Inserts a waitpoint of this run. Inserting an id that is there already is a programming error.
+/// Inserts a waitpoint of this run. Inserting an id that is there already is a programming error. For one that waits for an event the
+/// store looks in the inbox first (P36): what is kept for it, the oldest that fits, completes it, as `decided` says for its edge.
 struct insert_waitpoint {
     waitpoint_row row;
 };
@@ -98,9 +101,11 @@ struct decide_waitpoint {
 struct leave_waitpoint {
     waitpoint_id waitpoint;
 };
-/// The outcome of a decided waitpoint is consumed by this group: removes this run's edge and wake row.
+/// The outcome of a decided waitpoint is consumed by this group: removes this run's edge and wake row. If it was an event, that is taken by
+/// the entry at position `entry` of this group's entries.
 struct take_waitpoint {
     waitpoint_id waitpoint;
+    std::size_t entry = 0;
 };
 /// A request in the mailbox became the entry at position `entry` of this group's entries.
 struct take_request {
@@ -168,6 +173,7 @@ struct new_run {
     time_point due_at{}, deadline_at = never;
     std::string by, why;
     time_point at{};
+    std::optional<event> first{};  ///< told to the run this start makes or finds, in the same transaction
 };
 enum class start_answer : std::uint8_t {
     started,
@@ -178,6 +184,7 @@ struct started {
     start_answer answer;
     run_id id;
     run_row row;
+    std::optional<delivered> first{};  ///< what became of new_run::first; nothing was told in a conflict
 };
 
 struct completion {

@@ -20,6 +20,13 @@ struct version {
     std::uint32_t number = 1;
 };
 
+/// The first event of a run (client::send), told with its start in one transaction: either both are there or neither is.
+struct start_event {
+    std::string_view topic{};  ///< empty: none
+    std::string_view json{};   ///< the value
+    std::string_view id{};     ///< as event_options::id
+};
+
 /// A plain value; all defaults are usable. Texts are copied by `start`.
 struct start_options {
     /// Starting twice under one key gives one run: the same workflow and arguments find the run that is there, others are
@@ -42,6 +49,8 @@ struct start_options {
     /// Who starts it, for the journal. Empty: the engine's or client's own name.
     std::string_view by{};
     std::string_view why{};
+    /// Told to the run that is started, or that is there under the key. It throws run_ended if that one has ended, inbox_full, event_conflict.
+    start_event event{};
 };
 static_assert(std::is_trivially_copyable_v<start_options>);
 

@@ -60,7 +60,8 @@ public:
     /// How many calls of `apply` gain by being under way at once. The engine divides its runs among so many writers.
     virtual std::size_t writers() const noexcept { return 1; }
 
-    /// Starts a run: its row, its `start` entry, its first snapshot. Unique by id, and by (tenant, key).
+    /// Starts a run: its row, its `start` entry, its first snapshot. Unique by id, and by (tenant, key). Its first event, if one is given, is
+    /// delivered to it, or to the run that is there, in the same transaction.
     virtual outcome<started> start(new_run const& what) = 0;
 
     /// Completes a waitpoint and wakes who is blocked by it, in one transaction. First wins. A suspended run may be queued by it at once,
@@ -76,6 +77,10 @@ public:
         return completed{*answer, {}};
     }
 
+    /// Puts an event into the inbox and completes the wait it is for, if there is one, in one transaction (P36). Unique by event id. Events
+    /// reach waiters in the order in which they were delivered.
+    virtual outcome<delivered> deliver(event const& what) = 0;
+
     /// Asks something of a run (P4). Unique by request id: asked again, it answers what became of the first.
     virtual outcome<request_fate> ask(request const& what) = 0;
 
@@ -84,7 +89,7 @@ public:
     virtual outcome<std::vector<claimed>> claim(claim_request const& what) = 0;
 
     /// For runs nobody holds: decides waitpoints that fell due, queues suspended runs whose wait is over, ends or cancels those whose
-    /// deadline has passed, clears up. Returns how many runs it changed.
+    /// deadline has passed, clears up, forgets expired events. Returns how many runs it changed.
     virtual outcome<std::size_t> scan(time_point now, std::size_t limit) = 0;
 
     /// Writes one small row and commits, to see whether the store can. `owner` says which row.

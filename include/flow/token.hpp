@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -149,16 +150,29 @@ public:
     name const& called() const noexcept { return name_; }
     wait_options const& options() const noexcept { return options_; }
     std::optional<waitpoint_id> const& waitpoint() const noexcept { return id_; }
+    /// What the wait stands on: a token, or an event of the topic that `called` names.
+    enum class source : std::uint8_t { token, event, event_for_this_run };
+    bool is_event() const noexcept { return source_ != source::token; }
+    bool is_for_this_run() const noexcept { return source_ == source::event_for_this_run; }
+    std::string correlation(run const& r) const;
 
 protected:
     wait_base(name n, std::optional<waitpoint_id> id, wait_options o) : name_(std::move(n)), id_(id), options_(o) {}
+    wait_base(name topic, name correlation, wait_options o)
+        : name_(std::move(topic)), options_(o), correlation_(std::move(correlation)), source_(source::event)
+    {
+    }
+    wait_base(name topic, wait_options o) : name_(std::move(topic)), options_(o), source_(source::event_for_this_run) {}
 
 private:
     bool is_unknown(run& r, position const& at);
+    bool is_refused();
 
     name name_;
     std::optional<waitpoint_id> id_;  ///< of a token made before; none: one is made with the wait
     wait_options options_;
+    name correlation_ = "";
+    source source_ = source::token;
 };
 
 template <class T>
@@ -167,6 +181,8 @@ class [[nodiscard("a wait happens only when it is awaited")]] wait_operation fin
 
 public:
     wait_operation(name n, std::optional<waitpoint_id> id, wait_options o) : wait_base(std::move(n), id, o) {}
+    wait_operation(name topic, name correlation, wait_options o) : wait_base(std::move(topic), std::move(correlation), o) {}
+    wait_operation(name topic, wait_options o) : wait_base(std::move(topic), o) {}
     wait_operation(wait_operation&&) noexcept = default;
 
     T take()

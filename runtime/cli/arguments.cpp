@@ -85,6 +85,23 @@ public:
         decide.add_option("--output", a_.output, "The step's output, for complete")->type_name("JSON");
         changes(decide);
 
+        auto& send = add(verb::send, "send", "Tell of an event: to the run that waits for it, now or later");
+        positional(send, "TOPIC", a_.topic, "What happened");
+        positional(send, "JSON", a_.value, "Its value");
+        auto* const about = send.add_option("--about", a_.about, "What it is about: the correlation that runs wait for")->type_name("TEXT");
+        send.add_option("--run", a_.run, "For this run alone")->type_name("RUN")->excludes(about);
+        send.add_option("--id", a_.id, "The sender's own name for it: sent again under it, it counts once")->type_name("ID");
+        send.add_flag("--if-awaited", a_.if_awaited, "Refuse it where nobody waits for it now");
+        send.add_option("--by", a_.by, "Who does it (the user of the system)")->type_name("NAME");
+
+        auto& events = add(verb::events, "events", "List events, oldest first, and what became of them");
+        events.add_option("--run", a_.run, "Only those for this run alone")->type_name("RUN");
+        events.add_option("--topic", a_.topic, "Only those of this topic")->type_name("TOPIC");
+        events.add_option("--about", a_.about, "Only those about this")->type_name("TEXT");
+        events.add_flag("--kept", a_.kept, "Only those that nobody has got yet");
+        after(events, "Go on behind this event");
+        limit(events, "At most so many (100)");
+
         auto& cancel = add(verb::cancel, "cancel", "Ask a run to stop: its clean-up still runs");
         named(cancel, "RUN");
         changes(cancel);
@@ -119,7 +136,7 @@ private:
     void after(CLI::App& sub, char const* text)
     {
         sub.add_option("--after", a_.after, text)->type_name("SEQ")->check([](std::string const& s) {
-            return !s.empty() && s.find_first_not_of("0123456789") == s.npos && s.size() < 19 ? std::string() : "an entry's number, from 0";
+            return !s.empty() && s.find_first_not_of("0123456789") == s.npos && s.size() < 19 ? std::string() : "a number, from 0";
         });
     }
     void limit(CLI::App& sub, char const* text)

@@ -10,7 +10,7 @@
 
 namespace flow::cli {
 
-enum class verb { runs, show, journal, published, tokens, complete, decide, cancel, pause, resume, backup };
+enum class verb { runs, show, journal, published, tokens, complete, decide, send, events, cancel, pause, resume, backup };
 
 struct arguments {
     verb what{};
@@ -20,6 +20,8 @@ struct arguments {
     std::string which;  ///< RUN, TOKEN, INTERVENTION or the back-up's FILE
     std::string value;  ///< JSON or CHOICE
     std::optional<std::string> output;
+    std::string topic, about, id;
+    bool if_awaited = false, kept = false;
     std::string status, workflow, tenant, since, until, tag, before, run, by, why;
     std::int64_t after = 0;
     bool history = false;

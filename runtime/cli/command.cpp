@@ -42,6 +42,9 @@ exit_code exit_of(errc code)
     case bad_name: return exit_code::usage;
     case usage:  // the run is in no state for this
     case token_conflict:
+    case event_conflict:
+    case event_not_awaited:
+    case inbox_full:
     case token_ended:
     case wrong_shape:
     case run_ended:
@@ -103,6 +106,8 @@ void carry_out(session const& s)
     case verb::tokens: return list_tokens(s);
     case verb::complete: return complete_token(s);
     case verb::decide: return decide_intervention(s);
+    case verb::send: return send_event(s);
+    case verb::events: return list_events(s);
     case verb::cancel: return cancel_run(s);
     case verb::pause: return pause_run(s);
     case verb::resume: return resume_run(s);

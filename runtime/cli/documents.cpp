@@ -17,7 +17,7 @@ json_object waitpoint_members(waitpoint_row const& w)
     json_object o;
     o.text("id", to_string(w.id)).text("run", to_string(w.run)).text("purpose", to_string(w.purpose));
     o.text("status", to_string(w.status)).text("name", w.name).text("place", w.place).text("shape", w.shape);
-    o.time("created_at", w.created_at).time("due_at", w.due_at);
+    o.text("about", w.correlation).time("created_at", w.created_at).time("due_at", w.due_at);
     return o;
 }
 

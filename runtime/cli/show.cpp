@@ -80,6 +80,7 @@ public:
         now();
         requests();
         open();
+        events();
         end();
         steps();
         happened();
@@ -131,9 +132,9 @@ private:
     {
         bool first = true;
         for (auto const& o : v_.open) {
-            bool const token = o.row.purpose == waitpoint_purpose::token;
+            bool const event = o.row.purpose == waitpoint_purpose::event, token = o.row.purpose == waitpoint_purpose::token || event;
             if (std::exchange(first, false)) heading("Open");
-            out_ << "  " << (token ? "token " : "decision on ") << shown(o.row.place, 300) << ", open for "
+            out_ << "  " << (event ? "wait for an event at " : token ? "token " : "decision on ") << shown(o.row.place, 300) << ", open for "
                  << length_text(s_.now() - o.row.created_at);
             if (o.row.due_at != never) out_ << ", until " << time_text(o.row.due_at) << " UTC";
             out_ << '\n';
@@ -142,6 +143,27 @@ private:
             if (token) out_ << "    JSON: " << shown(o.row.shape, 1000) << '\n';
             else out_ << "    CHOICE: " << choices(o) << '\n';
         }
+    }
+    /// What was told to this run, and about what it waits for, that nothing of it has taken: a misspelt topic, a value of another shape (OB-04).
+    void events()
+    {
+        event_filter kept;
+        kept.run = v_.row.id;
+        kept.fate = event_fate::kept;
+        kept.limit = limit_ + 1;
+        auto all = s_.on.events(kept);
+        for (auto const& o : v_.open) {
+            if (o.row.purpose != waitpoint_purpose::event || o.row.correlation == to_string(v_.row.id)) continue;
+            kept.run.reset();
+            kept.topic = o.row.name;
+            kept.correlation = o.row.correlation;
+            for (auto& e : s_.on.events(kept)) all.push_back(std::move(e));
+        }
+        if (all.empty()) return;
+        heading("Events that it has not taken", std::min(all.size(), limit_), all.size());
+        for (auto const& e : std::span(all).first(std::min(all.size(), limit_)))
+            out_ << "  " << shown(e.what.topic, 300) << " from " << shown(e.what.by, 100) << ' ' << length_text(s_.now() - e.what.at) << " ago: "
+                 << shown(e.what.payload, 300) << '\n';
     }
     static std::string choices(open_wait const& o)
     {

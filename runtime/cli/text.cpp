@@ -115,23 +115,12 @@ std::string counted(std::size_t n, std::string_view thing)
     return std::to_string(n) + " " + std::string(thing) + (n == 1 ? "" : "s");
 }
 
-std::string shell_word(std::string_view text)
-{
-    constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:@%+=,";
-    if (!text.empty() && text.find_first_not_of(plain) == text.npos) return std::string(text);
-    std::string out = "'";
-    for (char const c : text)
-        if (c == '\'') out += "'\\''";
-        else out += c;
-    return out += "'";
-}
-
 std::string wait_text(wait_reason const& w)
 {
     using enum wait_reason::kind;
     switch (w.type) {
     case none: return {};
-    case external: return "token " + w.name;
+    case external: return (w.detail.empty() ? "token " : "event ") + w.name;
     case intervention: return "a decision on " + w.name;
     case timer: return "until " + time_text(w.until);
     case queue: return "an engine";

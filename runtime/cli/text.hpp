@@ -7,6 +7,7 @@
 
 #include "flow/status.hpp"
 #include "flow/time.hpp"
+#include "src/names.hpp"
 
 namespace flow::cli {
 
@@ -26,8 +27,7 @@ std::string time_text(time_point t);
 /// "3 steps", "1 step".
 std::string counted(std::size_t n, std::string_view thing);
 
-/// As a shell must be given it.
-std::string shell_word(std::string_view text);
+using flow::detail::shell_word;
 
 /// "token approve#0", "until 2026-11-30 09:10:34": for the narrow column of a table.
 std::string wait_text(wait_reason const& w);

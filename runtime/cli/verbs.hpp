@@ -27,6 +27,8 @@ void list_published(session const& s);
 void list_tokens(session const& s);
 void complete_token(session const& s);
 void decide_intervention(session const& s);
+void send_event(session const& s);
+void list_events(session const& s);
 void cancel_run(session const& s);
 void pause_run(session const& s);
 void resume_run(session const& s);

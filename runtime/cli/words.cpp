@@ -1,5 +1,7 @@
 #include "runtime/cli/words.hpp"
 
+#include "src/events.hpp"
+
 namespace flow::cli {
 
 style style_of(run_status s) noexcept
@@ -51,6 +53,7 @@ std::string as_typed_here(session const& s, std::string sentence)
 std::string answer_command(session const& s, open_wait const& o)
 {
     auto const id = to_string(o.row.id);
+    if (o.row.purpose == waitpoint_purpose::event) return as_typed_here(s, detail::send_command(o.row));
     if (o.row.purpose == waitpoint_purpose::token) return s.asked.typed + " complete " + id + " JSON";
     return s.asked.typed + " decide " + id + " CHOICE";
 }

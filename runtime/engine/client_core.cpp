@@ -12,6 +12,7 @@
 
 #include "flow/store_reader.hpp"
 #include "runtime/engine/deadline.hpp"
+#include "runtime/engine/delivery.hpp"
 #include "src/names.hpp"
 
 namespace flow {
@@ -105,12 +106,20 @@ any_run_handle client_core::start(workflow_version const& w, std::string argumen
     if (o.delay < duration::zero() || o.deadline < duration::zero()) throw error(errc::bad_argument, "delay and deadline cannot be negative");
     if (o.delay > duration::zero()) n.due_at = n.at + o.delay;
     if (o.deadline > duration::zero()) n.deadline_at = n.at + o.deadline;
+    if (!o.event.topic.empty()) {
+        event_options told;
+        told.by = n.by;
+        n.first = make_event(o.event.topic, {}, o.event.json, told);
+        n.first->correlation = o.idempotency_key;  // for its id alone: the store puts the run's in place of it
+        n.first->id = id_for(*n.first, o.event.id);
+    }
     auto const s = insist([&] { return data->start(n); }).value();
     if (s.answer == start_answer::conflict)
         throw error(errc::start_conflict, "key \"" + printable(o.idempotency_key, 200) + "\" belongs to run " + to_string(s.id) +
                                               " of workflow \"" + s.row.workflow +
                                               "\", started with other arguments or as another workflow");
     look();
+    if (s.first) check_delivered(*s.first, *n.first, s.id);
     return {shared_from_this(), s.id};
 }
 

@@ -30,6 +30,9 @@ public:
     uuid new_uuid4() const;
     void log(log_level level, std::string const& text) const;
 
+    /// An event as it is told here and now; id and addressee are still to be given. bad_name, bad_argument, bad_payload.
+    event make_event(std::string_view topic, std::string_view correlation, std::string_view json, event_options const& o) const;
+    event_id id_for(event const& e, std::string_view name) const;
     any_run_handle start(workflow_version const& w, std::string arguments, std::string_view shape, start_options const& o);
 
     /// Calls what changes the store; again, with the same ids, where it was busy or the answer was lost (P8, SX-14).

@@ -25,7 +25,13 @@ inline constexpr std::string_view journal_columns =
 /// Waitpoints as w, its run as o.
 inline constexpr std::string_view waitpoint_columns =
     "w.num, w.id, o.id, w.type, w.purpose, w.status, w.name, w.place, w.key, w.shape, w.secret_hash, w.due_at,"
-    " w.created_at, w.completed_at, w.output, w.output_encoding, w.output_is_error, w.by, w.why, w.options";
+    " w.created_at, w.completed_at, w.output, w.output_encoding, w.output_is_error, w.by, w.why, w.options, w.correlation";
+inline constexpr int waitpoint_column_count = 21;
+/// Events as i, the run they are told to as a, the wait they have ended as w, its run as t.
+inline constexpr std::string_view event_columns =
+    "i.num, i.id, i.topic, i.key, a.id, i.payload, i.by, i.at, i.expires_at, t.id, i.consumed_seq";
+inline constexpr std::string_view event_tables =
+    "inbox i left join runs a on a.num = i.run left join waitpoints w on w.num = i.consumed_by left join runs t on t.num = w.run";
 /// Requests as q, its run as r.
 inline constexpr std::string_view request_columns = "q.id, r.id, q.kind, q.payload, q.by, q.why, q.at, q.fate, q.entry";
 
@@ -108,6 +114,26 @@ waitpoint_row read_waitpoint(Rows& r)
     row.by = r.text(17);
     row.why = r.text(18);
     row.options = r.text(19);
+    row.correlation = r.text(20);
+    return row;
+}
+
+template <class Rows>
+event_row read_event(Rows& r)
+{
+    event_row row;
+    row.cursor = r.number(0);
+    row.what.id = {r.id(1)};
+    row.what.topic = r.text(2);
+    row.what.correlation = r.text(3);
+    if (!r.is_null(4)) row.what.run = run_id{r.id(4)};
+    row.what.payload = r.bytes(5);
+    row.what.by = r.text(6);
+    row.what.at = r.time(7);
+    row.what.expires_at = r.time(8);
+    if (!r.is_null(9)) row.taker = run_id{r.id(9)};
+    if (!r.is_null(10)) row.entry = as<seq_no>(r.number(10));
+    row.fate = row.entry != seq_no::none ? event_fate::taken : row.taker ? event_fate::given : event_fate::kept;
     return row;
 }
 

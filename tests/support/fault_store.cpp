@@ -56,6 +56,10 @@ outcome<completion_answer> fault_store::complete(completion const& what)
 {
     return write([&] { return wrapped_->complete(what); });
 }
+outcome<delivered> fault_store::deliver(event const& what)
+{
+    return write([&] { return wrapped_->deliver(what); });
+}
 outcome<request_fate> fault_store::ask(request const& what)
 {
     return write([&] { return wrapped_->ask(what); });

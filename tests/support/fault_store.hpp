@@ -39,6 +39,7 @@ public:
     outcome<started> start(new_run const& what) override;
     outcome<completion_answer> complete(completion const& what) override;
     outcome<completed> complete_and_claim(completion const& what, claim_request const& takes) override;
+    outcome<delivered> deliver(event const& what) override;
     outcome<request_fate> ask(request const& what) override;
     outcome<std::vector<claimed>> claim(claim_request const& what) override;
     outcome<std::size_t> scan(time_point now, std::size_t limit) override;

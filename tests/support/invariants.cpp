@@ -40,7 +40,7 @@ void check_journal(store& s, run_row const& row, std::vector<journal_entry> cons
         auto const text = e.in_blob ? s.load_blob(e.hash).value() : e.payload;
         if (!e.hash.is_none()) CHECK(sha256(text) == e.hash);                             // I5
         using enum entry_kind;
-        if (e.kind == step || e.kind == step_failed || e.kind == step_skipped || e.kind == waited || e.kind == wait_failed || e.kind == woken)
+        if (e.kind == step || e.kind == step_failed || e.kind == step_skipped || e.kind == waited || e.kind == event || e.kind == wait_failed || e.kind == woken)
             ++outcomes[{e.segment, e.place}];
         if (e.kind == void_ && e.name == "version") outcomes.clear();  // begun anew by other code
         if (e.kind == snapshot) newest_snapshot = e.seq;

@@ -73,6 +73,30 @@ request some_request(run_id run, request_kind kind)
     return q;
 }
 
+event some_event(std::string_view payload)
+{
+    event e;
+    e.id = {fresh_uuid()};
+    e.topic = "payment";
+    e.correlation = "order-17";
+    e.payload = payload;
+    e.by = "shop";
+    e.at = at(6);
+    e.expires_at = at(1000);
+    return e;
+}
+
+waitpoint_row some_event_wait(std::string_view shape)
+{
+    auto w = some_token("payment");
+    w.type = waitpoint_type::event;
+    w.purpose = waitpoint_purpose::event;
+    w.correlation = "order-17";
+    w.secret_hash = {};
+    w.shape = shape;
+    return w;
+}
+
 completion some_completion(waitpoint_id id, std::string_view output)
 {
     completion c;

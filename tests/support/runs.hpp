@@ -19,6 +19,9 @@ new_run some_run(std::string_view workflow = "greeting", std::string_view key = 
 waitpoint_row some_token(std::string_view name = "approve");
 waitpoint_row some_timer(time_point due);
 request some_request(run_id run, request_kind kind = request_kind::cancel);
+/// Told to whoever waits for "payment" of "order-17".
+event some_event(std::string_view payload = "17");
+waitpoint_row some_event_wait(std::string_view shape = "i32");
 completion some_completion(waitpoint_id id, std::string_view output = "true");
 
 owner_id some_owner(store& s);

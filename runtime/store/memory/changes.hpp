@@ -1,6 +1,8 @@
 // What a change of a run's status or of a waitpoint's fate does to the rows around it. Inside a transaction.
 #pragma once
 
+#include <vector>
+
 #include "runtime/store/memory/tables.hpp"
 #include "src/plans.hpp"
 
@@ -15,6 +17,10 @@ void decide(tables& t, std::int64_t waitpoint, waitpoint_status fate, time_point
 
 /// One wake row for each run that an edge ties to this waitpoint, but for `except`.
 void wake(tables& t, std::int64_t waitpoint, std::int64_t except = 0);
+
+/// A pending waitpoint becomes `done`: who is blocked by it is woken, and those that stand still for it and nobody holds are queued.
+/// Their rows then.
+std::vector<run_row> complete_waitpoint(tables& t, std::int64_t num, waitpoint_row done);
 
 /// The run is the owner's from now on.
 void take(tables& t, std::int64_t num, detail::plan plan, claim_request const& what, bool over, std::vector<claimed>& taken);

@@ -1,9 +1,12 @@
 // apply(): groups of holders, many in one transaction.
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "runtime/store/memory/changes.hpp"
+#include "runtime/store/memory/events.hpp"
 #include "runtime/store/memory/memory_store.hpp"
+#include "src/events.hpp"
 #include "src/group_check.hpp"
 
 namespace flow::memory_detail {
@@ -14,6 +17,8 @@ template <class... F>
 struct overloaded : F... {
     using F::operator()...;
 };
+
+constexpr std::int64_t not_numbered_yet = 0;
 
 class group_writer {
 public:
@@ -44,8 +49,11 @@ private:
         if (g.after > last) return detail::only(answer_kind::gap);
         if (g.after < last) return landed(g) ? applied(g) : detail::only(answer_kind::fenced);
         if (auto const fault = detail::fault_in(g, row.status); !fault.empty()) throw refusal(errc::usage, fault);
+        look_into_inbox(g);
         if (auto a = superseded(g)) return *a;
         auto a = applied(g);
+        for (auto const& effect : g.effects)
+            if (auto const* e = std::get_if<add_edge>(&effect); e && given_.contains(e->waitpoint)) a.decided.push_back(given_.at(e->waitpoint).done);
         write(g);
         return a;
     }
@@ -81,6 +89,21 @@ private:
         return num;
     }
 
+    /// What is kept for waits that the group makes (P36).
+    void look_into_inbox(group const& g)
+    {
+        given_.clear();
+        std::set<std::int64_t> promised;
+        for (auto const& effect : g.effects) {
+            auto const* made = std::get_if<insert_waitpoint>(&effect);
+            if (!made || !detail::wants_event(g, made->row)) continue;
+            auto const num = find_event(t_, made->row, promised);
+            if (num == 0) continue;
+            promised.insert(num);
+            given_.emplace(made->row.id, given_event{num, detail::ended_by(made->row, t_.event_at(num).what, made->row.created_at)});
+        }
+    }
+
     bool is_decided(std::int64_t num) const { return num != 0 && t_.waitpoint(num).row.status != waitpoint_status::pending; }
 
     std::optional<answer> superseded(group const& g) const
@@ -92,6 +115,7 @@ private:
         for (std::size_t i = 0; i < g.effects.size(); ++i) {
             if (auto const* e = std::get_if<add_edge>(&g.effects[i])) {
                 if (auto const num = find(g, i, e->waitpoint); is_decided(num)) owed.insert(num);
+                if (given_.contains(e->waitpoint)) owed.insert(not_numbered_yet);
             } else if (auto const* d = std::get_if<decide_waitpoint>(&g.effects[i])) {
                 auto const num = find(g, i, d->waitpoint);
                 if (is_decided(num)) return detail::superseded_by(t_.waitpoint(num).row);
@@ -140,7 +164,9 @@ private:
                                for (auto const other : t_.run(g.num).waitpoints)
                                    if (t_.waitpoint(other).row.idempotency_key == w.row.idempotency_key)
                                        throw refusal(errc::usage, "another waitpoint of the run has this key");
-                           t_.add_waitpoint(g.num, w.row);
+                           auto const got = given_.find(w.row.id);
+                           auto const num = t_.add_waitpoint(g.num, got == given_.end() ? w.row : got->second.done);
+                           if (got != given_.end()) give_event(t_, got->second.event, num);
                        },
                        [&](add_edge const& e) {
                            auto const num = t_.find(e.waitpoint);
@@ -152,7 +178,11 @@ private:
                            forget(g.num, num);
                        },
                        [&](leave_waitpoint const& l) { forget(g.num, t_.find(l.waitpoint)); },
-                       [&](take_waitpoint const& t) { forget(g.num, t_.find(t.waitpoint)); },
+                       [&](take_waitpoint const& t) {
+                           auto const num = t_.find(t.waitpoint);
+                           if (t_.waitpoint(num).row.type == waitpoint_type::event) take_event(t_, num, g.entries[t.entry].seq);
+                           forget(g.num, num);
+                       },
                        [&](take_request const& t) {
                            auto const num = t_.find(t.request);
                            if (num == 0 || t_.request_at(num).run != g.num ||
@@ -183,6 +213,11 @@ private:
     }
 
     tables& t_;
+    struct given_event {
+        std::int64_t event;
+        waitpoint_row done;
+    };
+    std::map<waitpoint_id, given_event> given_;  ///< to waits that the group at hand makes
     std::set<std::int64_t> behind_;  ///< runs with a group that was not applied: nor is what comes behind it
 };
 

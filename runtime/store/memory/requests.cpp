@@ -1,6 +1,8 @@
 // start() and ask(): what people and programs ask of runs.
 #include "runtime/store/memory/changes.hpp"
+#include "runtime/store/memory/events.hpp"
 #include "runtime/store/memory/memory_store.hpp"
+#include "src/events.hpp"
 
 namespace flow::memory_detail {
 
@@ -15,12 +17,14 @@ outcome<started> memory_store::start(new_run const& what)
             auto const& there = t.run(num).row;
             bool const same = tried_before || detail::is_same_start(there, what);
             out = {same ? start_answer::existing : start_answer::conflict, there.id, there};
+            if (same && what.first) out.first = deliver_event(t, detail::told_to(*what.first, there.id));
             return;
         }
         auto [row, plan] = detail::new_row(what);
         row.num = t.add_run(row);
         write_plan(t, row, std::move(plan), row.epoch, owner_id::nobody, what.at);
         out = {start_answer::started, row.id, row};
+        if (what.first) out.first = deliver_event(t, detail::told_to(*what.first, row.id));
     });
     if (!done) return done.error();
     return out;

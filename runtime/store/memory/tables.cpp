@@ -22,11 +22,21 @@ void put(Set& set, Key const& key, bool there)
         set.erase(key);
 }
 
+/// A set without members is not kept.
+template <class Map, class Key>
+void put_under(Map& map, Key const& key, std::int64_t num, bool there)
+{
+    auto& set = map[key];
+    put(set, num, there);
+    if (set.empty()) map.erase(key);
+}
+
 }  // namespace
 
 std::int64_t tables::find(run_id id) const { return number_in(run_ids_, id); }
 std::int64_t tables::find(waitpoint_id id) const { return number_in(waitpoint_ids_, id); }
 std::int64_t tables::find(request_id id) const { return number_in(request_ids_, id); }
+std::int64_t tables::find(event_id id) const { return number_in(event_ids_, id); }
 std::int64_t tables::find_key(std::string const& tenant, std::string const& key) const
 {
     return key.empty() ? 0 : number_in(keys_, std::pair(tenant, key));
@@ -129,6 +139,8 @@ void tables::put_back(std::int64_t run, seq_no seq, std::string const& payload)
 void tables::index(waitpoint_record const& w, std::int64_t num, bool there)
 {
     if (w.row.status == waitpoint_status::pending && w.row.due_at != never) put(due_waits_, std::pair(w.row.due_at, num), there);
+    if (w.row.status == waitpoint_status::pending && w.row.type == waitpoint_type::event)
+        put_under(event_waits_, topic{w.row.name, w.row.correlation}, num, there);
 }
 
 std::int64_t tables::add_waitpoint(std::int64_t run, waitpoint_row row)
@@ -207,6 +219,43 @@ void tables::remove_wake(std::int64_t run, std::int64_t waitpoint)
     if (!at(run).wakes.contains(waitpoint)) return;
     put_wake(run, waitpoint, false);
     undo_.emplace_back([=, this] { put_wake(run, waitpoint, true); });
+}
+
+// ---- the inbox -------------------------------------------------------------------------------------------------------
+
+void tables::index(event_record const& e, std::int64_t num, bool there)
+{
+    if (e.forgotten) return;
+    if (e.taker == 0) put_under(kept_events_, topic{e.what.topic, e.what.correlation}, num, there);
+    if (e.what.expires_at != never) put(expiring_events_, std::pair(e.what.expires_at, num), there);
+    if (there) event_ids_[e.what.id] = num;
+    else event_ids_.erase(e.what.id);
+}
+
+std::int64_t tables::add_event(event what, std::int64_t run)
+{
+    inbox_.push_back({std::move(what), run, 0, seq_no::none, false});
+    auto const num = event_count();
+    index(inbox_.back(), num, true);
+    undo_.emplace_back([this, num] {
+        index(inbox_.back(), num, false);
+        inbox_.pop_back();
+    });
+    return num;
+}
+
+void tables::put_event(std::int64_t num, event_record e)
+{
+    auto& there = inbox_[static_cast<std::size_t>(num - 1)];
+    index(there, num, false);
+    there = std::move(e);
+    index(there, num, true);
+}
+
+void tables::set_event(event_record const& changed, std::int64_t num)
+{
+    undo_.emplace_back([this, num, before = event_at(num)] { put_event(num, before); });
+    put_event(num, changed);
 }
 
 // ---- requests and owners --------------------------------------------------------------------------------------------

@@ -51,6 +51,14 @@ struct request_record {
     seq_no entry = seq_no::none;
 };
 
+struct event_record {
+    event what;
+    std::int64_t run = 0;    ///< told to this one alone
+    std::int64_t taker = 0;  ///< the waitpoint it has completed
+    seq_no entry = seq_no::none;
+    bool forgotten = false;
+};
+
 struct owner_record {
     owner_info info;
     bool alive = true;
@@ -70,6 +78,14 @@ public:
     std::int64_t find_key(std::string const& tenant, std::string const& key) const;
     std::int64_t find(waitpoint_id id) const;
     std::int64_t find(request_id id) const;
+    std::int64_t find(event_id id) const;
+    event_record const& event_at(std::int64_t num) const { return inbox_[static_cast<std::size_t>(num - 1)]; }
+    std::int64_t event_count() const noexcept { return static_cast<std::int64_t>(inbox_.size()); }
+    using topic = std::pair<std::string, std::string>;  ///< and correlation
+    /// Events that nobody has got; pending waits for them. By age.
+    std::map<topic, std::set<std::int64_t>> const& kept_events() const noexcept { return kept_events_; }
+    std::map<topic, std::set<std::int64_t>> const& event_waits() const noexcept { return event_waits_; }
+    std::set<std::pair<time_point, std::int64_t>> const& expiring_events() const noexcept { return expiring_events_; }
     std::string const* blob(digest const& hash) const;
     std::map<owner_id, owner_record> const& owners() const noexcept { return owners_; }
 
@@ -95,6 +111,9 @@ public:
     void remove_edge(std::int64_t run, std::int64_t waitpoint);
     void add_wake(std::int64_t run, std::int64_t waitpoint);
     void remove_wake(std::int64_t run, std::int64_t waitpoint);
+    std::int64_t add_event(event what, std::int64_t run);
+    /// Given to a waitpoint, taken by an entry, forgotten.
+    void set_event(event_record const& changed, std::int64_t num);
     void add_request(std::int64_t run, request what, request_fate fate, seq_no entry);
     void set_request(std::int64_t num, request_fate fate, seq_no entry);
     owner_id add_owner(owner_info info);
@@ -108,6 +127,8 @@ private:
     run_record& at(std::int64_t num) { return runs_[static_cast<std::size_t>(num - 1)]; }
     void index(run_row const& row, bool there);
     void index(waitpoint_record const& w, std::int64_t num, bool there);
+    void index(event_record const& e, std::int64_t num, bool there);
+    void put_event(std::int64_t num, event_record e);
     void put_row(run_row const& row);
     void put_waitpoint(std::int64_t num, waitpoint_row row);
     void put_request(std::int64_t num, request_fate fate, seq_no entry);
@@ -121,6 +142,10 @@ private:
     std::map<std::pair<std::string, std::string>, std::int64_t> keys_;
     std::map<waitpoint_id, std::int64_t> waitpoint_ids_;
     std::map<request_id, std::int64_t> request_ids_;
+    std::deque<event_record> inbox_;
+    std::map<event_id, std::int64_t> event_ids_;
+    std::map<topic, std::set<std::int64_t>> kept_events_, event_waits_;
+    std::set<std::pair<time_point, std::int64_t>> expiring_events_;
     std::map<std::array<std::uint8_t, 32>, std::string> blobs_;
     std::map<owner_id, owner_record> owners_;
     std::int64_t last_owner_ = 0;

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "runtime/store/memory/changes.hpp"
+#include "runtime/store/memory/events.hpp"
 #include "runtime/store/memory/memory_store.hpp"
 #include "src/waits.hpp"
 
@@ -32,6 +33,17 @@ run_row queue_woken(tables& t, std::int64_t num, time_point now)
 
 }  // namespace
 
+std::vector<run_row> complete_waitpoint(tables& t, std::int64_t num, waitpoint_row done)
+{
+    auto const at = done.completed_at;
+    t.set_waitpoint(num, std::move(done));
+    wake(t, num);
+    std::vector<run_row> queued;
+    for (auto const waiter : std::set(t.waitpoint(num).waiters))
+        if (is_called_back(t, waiter, num)) queued.push_back(queue_woken(t, waiter, at));
+    return queued;
+}
+
 outcome<completion_answer> memory_store::complete(completion const& what)
 {
     auto const done = complete_and_claim(what, {owner_id::nobody, {}, 0, what.at});
@@ -45,24 +57,13 @@ outcome<completed> memory_store::complete_and_claim(completion const& what, clai
     auto const done = write("complete", [&](tables& t) {
         auto const num = t.find(what.waitpoint);
         if (num == 0) return;
-        auto row = t.waitpoint(num).row;
+        auto const& row = t.waitpoint(num).row;
         told = {detail::judge(row, what), {}};
         if (told.answer != completion_answer::completed) return;
-        row.status = waitpoint_status::completed;
-        row.completed_at = what.at;
-        row.output = what.output;
-        row.output_encoding = what.encoding;
-        row.output_is_error = what.is_error;
-        row.by = what.by;
-        row.why = what.why;
-        t.set_waitpoint(num, std::move(row));
-        wake(t, num);
-        for (auto const waiter : std::set(t.waitpoint(num).waiters)) {
-            if (!is_called_back(t, waiter, num)) continue;
-            auto const queued = queue_woken(t, waiter, what.at);
+        for (auto const& queued : complete_waitpoint(t, num, detail::completed_by(row, what))) {
             workflow_version const w{queued.workflow, queued.version};
             if (told.runs.size() < takes.limit && std::find(takes.workflows.begin(), takes.workflows.end(), w) != takes.workflows.end())
-                take(t, waiter, detail::plan_claim(queued, takes.owner, takes.now), takes, false, told.runs);
+                take(t, queued.num, detail::plan_claim(queued, takes.owner, takes.now), takes, false, told.runs);
         }
     });
     if (!done) return done.error();
@@ -127,6 +128,7 @@ outcome<std::size_t> memory_store::scan(time_point now, std::size_t limit)
         }
         for (auto const num : ended)
             for (auto const w : std::set(t.run(num).wakes)) t.remove_wake(num, w);
+        forget_events(t, now, limit);
     });
     if (!done) return done.error();
     return queued;

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "runtime/store/postgres/rows.hpp"
+#include "src/events.hpp"
+#include "src/group_check.hpp"
 #include "src/plans.hpp"
 
 namespace flow::postgres_detail {
@@ -51,6 +53,8 @@ struct batch_state::concerned {
             if (g.change) with_mail.insert(g.num);
             if (ends(g)) ending.insert(g.num);
             for (auto const& e : g.effects) {
+                if (auto const* w = std::get_if<insert_waitpoint>(&e); w && detail::wants_event(g, w->row))
+                    topics.insert({w->row.name, w->row.correlation});
                 if (auto const* id = spoken_of(e)) waitpoints.insert(*id);
                 if (auto const* d = std::get_if<decide_waitpoint>(&e)) decided.insert(d->waitpoint);
                 if (std::holds_alternative<take_request>(e)) with_mail.insert(g.num);
@@ -59,6 +63,7 @@ struct batch_state::concerned {
     }
     std::set<std::int64_t> runs, with_edges, with_mail, ending;
     std::set<waitpoint_id> waitpoints, decided;
+    std::set<topic> topics;
 };
 
 batch_state::batch_state(transaction& t, std::span<group const> groups) : c_(t.c)
@@ -74,6 +79,7 @@ void batch_state::lock(concerned const& all)
     // Whoever only appends could do with FOR SHARE. But nobody else ever wants less of these rows, and one pass by number takes one
     // mode.
     c_.with_next("select 1 from runs where num = " + any_of(all.runs) + " order by num for no key update;");
+    lock_topics(c_, all.topics);
     std::string which;
     if (!all.waitpoints.empty()) which = "w.id in (" + id_list(all.waitpoints) + ")";
     if (!all.ending.empty()) which += (which.empty() ? "" : " or ") + ("w.run = " + any_of(all.ending) + " and w.status = 0");
@@ -122,6 +128,21 @@ void batch_state::read(concerned const& all)
         }
     }
     if (!waitpoints.empty()) read_waits(std::vector(waitpoints.begin(), waitpoints.end()));
+    if (!all.topics.empty()) read_inbox(all);
+}
+
+void batch_state::read_inbox(concerned const& all)
+{
+    batch b(2);
+    for (auto const& [name, correlation] : all.topics) b << std::string_view(name) << std::string_view(correlation);
+    // So many of each as a batch can have waits, with room for those that do not fit.
+    static auto const sql = "select " + std::string(store_detail::event_columns) + " from unnest($1::text[], $2::text[]) n(topic, key) cross join lateral"
+                            " (select * from inbox where topic = n.topic and key = n.key and consumed_by is null order by num limit 1000) i"
+                            " left join runs a on a.num = i.run left join waitpoints w on false left join runs t on false order by i.num";
+    for (auto r = c_.run(sql, b.arrays()); r.step();) {
+        auto row = store_detail::read_event(r);
+        inbox_[{row.what.topic, row.what.correlation}].emplace(row.cursor, std::move(row.what));
+    }
 }
 
 void batch_state::read_waits(std::span<waitpoint_id const> ids)
@@ -183,6 +204,21 @@ void batch_state::append(group const& g)
 bool batch_state::make(std::int64_t run, waitpoint_row const& row)
 {
     return waits_.emplace(row.id, wait_state{0, run, row, false}).second;
+}
+
+given_event batch_state::find_event(waitpoint_row const& wait, std::set<std::int64_t> const& but) const
+{
+    if (auto const kept = inbox_.find({wait.name, wait.correlation}); kept != inbox_.end())
+        for (auto const& [num, e] : kept->second)
+            if (!but.contains(num) && e.expires_at > wait.created_at && detail::fits(wait, e.payload))
+                return {num, detail::ended_by(wait, e, wait.created_at)};
+    return {0, wait};
+}
+
+void batch_state::give(given_event const& e)
+{
+    inbox_[{e.done.name, e.done.correlation}].erase(e.event);
+    given_.emplace_back(e.event, e.done.id);
 }
 
 void batch_state::decide(wait_state& w, waitpoint_status fate, time_point at, std::int64_t except)
@@ -265,6 +301,7 @@ void batch_state::write()
     insert_entries(c_, entries);
     write_waits();
     write_links();
+    write_inbox();
     write_mail();
     std::vector<run_row> changed;
     for (auto const& [_, s] : runs_)
@@ -308,6 +345,18 @@ void batch_state::write_links()
         c_.run("insert into wakes(run, waitpoint) select n.run, w.num from unnest($1::bigint[], $2::uuid[]) n(run, id) join waitpoints w"
                " on w.id = n.id",
                pairs(new_wakes_, each));
+}
+
+void batch_state::write_inbox()
+{
+    if (!given_.empty())
+        c_.run("update inbox i set consumed_by = w.num from unnest($1::bigint[], $2::uuid[]) n(num, id) join waitpoints w on w.id = n.id"
+               " where i.num = n.num",
+               pairs(given_, [](batch& b, auto const& g) { b << g.first << g.second.value; }));
+    if (!taken_events_.empty())
+        c_.run("update inbox i set consumed_seq = n.seq from unnest($1::uuid[], $2::bigint[]) n(id, seq) join waitpoints w on w.id = n.id"
+               " where i.consumed_by = w.num",
+               pairs(taken_events_, [](batch& b, auto const& t) { b << t.first.value << number(t.second); }));
 }
 
 void batch_state::write_mail()

@@ -11,6 +11,7 @@
 
 #include "flow/store.hpp"
 #include "runtime/store/postgres/database.hpp"
+#include "runtime/store/postgres/events.hpp"
 
 namespace flow::postgres_detail {
 
@@ -30,9 +31,15 @@ struct wait_state {
     bool changed = false;
 };
 
+/// An event of the inbox, and the wait that it ends.
+struct given_event {
+    std::int64_t event = 0;
+    waitpoint_row done;
+};
+
 class batch_state {
 public:
-    /// Takes every lock the groups need, in one pass: runs, then waitpoints, each by number (P7). Then reads.
+    /// Takes every lock the groups need, in one pass: runs, then topics, then waitpoints, each by number (P7). Then reads.
     batch_state(transaction& t, std::span<group const> groups);
 
     run_state* run(std::int64_t num);
@@ -45,6 +52,11 @@ public:
     void append(group const& g);
     /// False: its id is taken in this batch.
     bool make(std::int64_t run, waitpoint_row const& row);
+    /// What is kept for this wait: the oldest that fits, but those; nothing: 0 and the wait as it is.
+    given_event find_event(waitpoint_row const& wait, std::set<std::int64_t> const& but) const;
+    /// The wait has been made, as ended by it.
+    void give(given_event const& e);
+    void take_event(waitpoint_id w, seq_no entry) { taken_events_.emplace_back(w, entry); }
     void decide(wait_state& w, waitpoint_status fate, time_point at, std::int64_t except);
     bool has_edge(std::int64_t run, waitpoint_id w) const { return edges_.contains({run, w}); }
     void add_edge(std::int64_t run, flow::add_edge const& e);
@@ -75,6 +87,8 @@ private:
     void lock(concerned const& all);
     void read(concerned const& all);
     void read_waits(std::span<waitpoint_id const> ids);
+    void read_inbox(concerned const& all);
+    void write_inbox();
     void write_waits();
     void write_links();
     void write_mail();
@@ -92,6 +106,9 @@ private:
     std::set<link> gone_edges_, gone_wakes_, new_wakes_;
     std::map<link, std::pair<std::string, std::string>> new_edges_;
     std::vector<std::pair<request_id, seq_no>> taken_;
+    std::map<topic, std::map<std::int64_t, event>> inbox_;  ///< what is kept for the waits that are made
+    std::vector<std::pair<std::int64_t, waitpoint_id>> given_;
+    std::vector<std::pair<waitpoint_id, seq_no>> taken_events_;
     std::vector<std::pair<std::int64_t, flow::put_back>> put_back_;
     std::set<owner_id> writers_;
 };

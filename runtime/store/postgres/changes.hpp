@@ -22,6 +22,9 @@ struct planned {
 /// Writes them: entries first, rows, and what follows from both.
 void write_plans(connection& c, std::span<planned> all, time_point at);
 
+/// A pending waitpoint, locked, becomes `done`: who is blocked by it is woken.
+void complete_waitpoint(connection& c, std::int64_t num, waitpoint_row const& done);
+
 /// One wake row for each run that an edge ties to these waitpoints, in a statement behind the one that decided them (P36).
 void wake(connection& c, std::span<std::int64_t const> waitpoints);
 

@@ -1,5 +1,6 @@
 // apply(): groups of holders, many in one transaction.
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "runtime/store/postgres/batch_state.hpp"
@@ -44,10 +45,28 @@ private:
         if (g.after > run.last) return detail::only(answer_kind::gap);
         if (g.after < run.last) return state_.landed(g) ? applied(g) : detail::only(answer_kind::fenced);
         if (auto const fault = detail::fault_in(g, run.row.status); !fault.empty()) throw refusal(errc::usage, fault);
+        look_into_inbox(g);
         if (auto a = superseded(g)) return *std::move(a);
         auto a = applied(g);
+        for (auto const& effect : g.effects)
+            if (auto const* e = std::get_if<add_edge>(&effect); e && given_.contains(e->waitpoint)) a.decided.push_back(given_.at(e->waitpoint).done);
         write(g, run);
         return a;
+    }
+
+    /// What is kept for waits that the group makes (P36).
+    void look_into_inbox(group const& g)
+    {
+        given_.clear();
+        std::set<std::int64_t> promised;
+        for (auto const& effect : g.effects) {
+            auto const* made = std::get_if<insert_waitpoint>(&effect);
+            if (!made || !detail::wants_event(g, made->row)) continue;
+            auto got = state_.find_event(made->row, promised);
+            if (got.event == 0) continue;
+            promised.insert(got.event);
+            given_.emplace(made->row.id, std::move(got));
+        }
     }
 
     bool stands_last(group const& g, run_state const& run)
@@ -60,8 +79,8 @@ private:
     answer applied(group const& g)
     {
         answer a;
-        for (std::size_t i = 0; i < g.effects.size(); ++i)
-            if (auto const* e = std::get_if<add_edge>(&g.effects[i]); e && !detail::makes(g, e->waitpoint, i))
+        for (auto const& effect : g.effects)
+            if (auto const* e = std::get_if<add_edge>(&effect))
                 if (auto const* w = state_.waitpoint(e->waitpoint); w && w->row.status != waitpoint_status::pending)
                     a.decided.push_back(w->row);
         return a;
@@ -89,7 +108,7 @@ private:
             std::visit(overloaded{
                            [](auto const&) {},
                            [&](add_edge const& e) {
-                               if (is_decided(find(g, i, e.waitpoint))) owed.insert(e.waitpoint);
+                               if (is_decided(find(g, i, e.waitpoint)) || given_.contains(e.waitpoint)) owed.insert(e.waitpoint);
                            },
                            [&](decide_waitpoint const& d) {
                                wants_pending(find(g, i, d.waitpoint));
@@ -152,7 +171,9 @@ private:
     {
         std::visit(overloaded{
                        [&](insert_waitpoint const& w) {
-                           if (!state_.make(g.num, w.row)) throw refusal(errc::usage, "there is a waitpoint " + to_string(w.row.id) + " already");
+                           auto const got = given_.find(w.row.id);
+                           if (got != given_.end()) state_.give(got->second);
+                           if (!state_.make(g.num, got == given_.end() ? w.row : got->second.done)) throw refusal(errc::usage, "there is a waitpoint " + to_string(w.row.id) + " already");
                        },
                        [&](add_edge const& e) {
                            if (state_.has_edge(g.num, e.waitpoint)) return;
@@ -164,7 +185,11 @@ private:
                            state_.forget(g.num, d.waitpoint);
                        },
                        [&](leave_waitpoint const& l) { state_.forget(g.num, l.waitpoint); },
-                       [&](take_waitpoint const& t) { state_.forget(g.num, t.waitpoint); },
+                       [&](take_waitpoint const& t) {
+                           if (state_.waitpoint(t.waitpoint)->row.type == waitpoint_type::event)
+                               state_.take_event(t.waitpoint, g.entries[t.entry].seq);
+                           state_.forget(g.num, t.waitpoint);
+                       },
                        [&](take_request const& t) {
                            if (!state_.take_mail(g.num, t.request, g.entries[t.entry].seq))
                                throw refusal(errc::usage, "there is no such request in the run's mailbox");
@@ -175,6 +200,7 @@ private:
     }
 
     batch_state& state_;
+    std::map<waitpoint_id, given_event> given_;  ///< to waits that the group at hand makes
 };
 
 }  // namespace

@@ -1,7 +1,9 @@
 // start() and ask(): what people and programs ask of runs.
 #include "runtime/store/postgres/changes.hpp"
+#include "runtime/store/postgres/events.hpp"
 #include "runtime/store/postgres/postgres_store.hpp"
 #include "runtime/store/postgres/rows.hpp"
+#include "src/events.hpp"
 #include "src/plans.hpp"
 
 namespace flow::postgres_detail {
@@ -31,22 +33,34 @@ outcome<started> postgres_store::start(new_run const& what)
             out = {found, there->id, *there};
             return true;
         };
-        if (find()) return t.quiet();
+        auto const tell = [&] {
+            if (!what.first || out.answer == start_answer::conflict) return false;
+            out.first = deliver_event(t, detail::told_to(*what.first, out.id));
+            return detail::is_written(*what.first, out.first->answer);
+        };
+        if (find()) {
+            if (!tell()) t.quiet();
+            return;
+        }
         auto [row, plan] = detail::new_row(what);
         // Waits for whoever is starting the same just now; then it is there, for the next statement.
         auto const num = insert_run(t.c, row);
         t.locked();
         if (!num) {
-            if (find()) return t.quiet();
+            if (find()) {
+                if (!tell()) t.quiet();
+                return;
+            }
             throw refusal(errc::store_busy, "the same start was given up by another just now");
         }
         row.num = *num;
         planned p{row, seq_no::none, std::move(plan), row.epoch, owner_id::nobody};
         write_plans(t.c, {&p, 1}, what.at);
         out = {start_answer::started, p.row.id, p.row};
+        tell();
     });
     if (!done) return done.error();
-    if (out.answer == start_answer::started) news_.concerns_everybody();
+    if (out.answer == start_answer::started || (out.first && out.first->answer == delivery_answer::matched)) news_.concerns_everybody();
     return out;
 }
 

@@ -35,7 +35,7 @@ std::string select_waitpoints(std::string_view woken_run, std::string_view from)
     return select(std::string(store_detail::waitpoint_columns).append(", ").append(woken_run), from);
 }
 
-run_id read_woken_run(rows& r) { return {r.id(20)}; }
+run_id read_woken_run(rows& r) { return {r.id(store_detail::waitpoint_column_count)}; }
 
 std::int64_t waitpoint_num(rows& r) { return r.number(0); }
 
@@ -163,20 +163,20 @@ void update_runs(connection& c, std::span<run_row const> changed)
 void insert_waitpoints(connection& c, std::span<run_waitpoint const> made)
 {
     if (made.empty()) return;
-    batch b(20);
+    batch b(21);
     for (auto const& [run, w] : made) {
         auto const& row = *w;
         b << row.id.value << run << number(row.type) << number(row.purpose) << number(row.status) << std::string_view(row.name)
           << std::string_view(row.place) << std::string_view(row.idempotency_key) << key_hash({}, row.idempotency_key)
           << std::string_view(row.shape) << row.secret_hash << row.due_at << row.created_at << row.completed_at << bytes{row.output}
           << number(row.output_encoding) << std::int64_t{row.output_is_error} << std::string_view(row.by)
-          << std::string_view(row.why) << std::string_view(row.options);
+          << std::string_view(row.why) << std::string_view(row.options) << std::string_view(row.correlation);
     }
     c.run("insert into waitpoints(id, run, type, purpose, status, name, place, key, key_hash, shape, secret_hash, due_at, created_at,"
-          " completed_at, output, output_encoding, output_is_error, by, why, options) select * from unnest($1::uuid[], $2::bigint[],"
+          " completed_at, output, output_encoding, output_is_error, by, why, options, correlation) select * from unnest($1::uuid[], $2::bigint[],"
           " $3::smallint[], $4::smallint[], $5::smallint[], $6::text[], $7::text[], $8::text[], $9::bytea[], $10::text[],"
           " $11::bytea[], $12::bigint[], $13::bigint[], $14::bigint[], $15::bytea[], $16::smallint[], $17::smallint[], $18::text[],"
-          " $19::text[], $20::text[])",
+          " $19::text[], $20::text[], $21::text[])",
           b.arrays());
 }
 

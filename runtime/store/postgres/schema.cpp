@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runtime/store/postgres/key.hpp"
+#include "flow/rows.hpp"
 #include "runtime/store/status_check.hpp"
 
 namespace flow::postgres_detail {
@@ -10,6 +11,7 @@ namespace flow::postgres_detail {
 namespace {
 
 // No foreign keys: their checks would lock rows in an order of their own (protocol P7).
+/// Version 1: fixed. What came later is added by upgrades, in a new schema too.
 constexpr auto tables = R"sql(
 create table meta(name text primary key, value bytea, number bigint);
 
@@ -99,10 +101,20 @@ create table children(
 create unique index children_child on children(child);
 )sql";
 
+/// What version 2 adds: waits for events.
+constexpr auto second = R"sql(
+alter table waitpoints add column correlation text not null default '';
+create index waitpoints_event on waitpoints(name, correlation, num) where type = 3 and status = 0;
+create index inbox_taker on inbox(consumed_by) where consumed_by is not null;
+create index inbox_expires on inbox(expires_at) where expires_at < 9223372036854775807;
+create index inbox_run on inbox(run) where run is not null;
+)sql";
+static_assert(static_cast<int>(waitpoint_type::event) == 3);
+
 void replace(std::string& text, std::string_view mark, std::string const& with) { text.replace(text.find(mark), mark.size(), with); }
 
-/// True: the tables are there. False: nothing is.
-bool is_ours(connection& c, std::string const& schema, std::string const& store)
+/// The version of the tables that are there; 0: nothing is.
+std::int64_t version_of(connection& c, std::string const& schema, std::string const& store)
 {
     auto const quoted = "'\"" + schema + "\"";
     auto r = c.simple("select to_regclass(" + quoted + ".meta') is not null, (select count(*) from pg_catalog.pg_class where relnamespace ="
@@ -110,7 +122,7 @@ bool is_ours(connection& c, std::string const& schema, std::string const& store)
     r.step();
     if (!r.flag(0)) {
         if (r.number(1) != 0) throw refusal(errc::store_foreign, store + " holds something else than flow's tables: name another schema");
-        return false;
+        return 0;
     }
     std::int64_t version = 0;
     try {
@@ -123,7 +135,15 @@ bool is_ours(connection& c, std::string const& schema, std::string const& store)
     if (version > schema_version)
         throw refusal(errc::store_newer, store + " has schema version " + std::to_string(version) + ", this program knows up to " +
                                              std::to_string(schema_version));
-    return true;
+    return version;
+}
+
+/// Adds what came after `version`, in the schema that the search path names.
+void upgrade(connection& c, std::int64_t version)
+{
+    std::string sql;
+    if (version < 2) sql += second;
+    c.simple(sql + "update meta set number = " + std::to_string(schema_version) + " where name = 'schema_version'");
 }
 
 void check_server(connection& c, std::string const& store)
@@ -140,8 +160,8 @@ void make(connection& c, postgres_options const& options)
     std::string sql = tables;
     replace(sql, "@STATUS_CHECK@", store_detail::status_check());
     replace(sql, "@LAST_SLOT@", std::to_string(counter_slots - 1));
-    c.simple("create schema if not exists \"" + options.schema + "\";" + sql + "insert into meta(name, number) values ('schema_version', " +
-             std::to_string(schema_version) + ")");
+    c.simple("create schema if not exists \"" + options.schema + "\";" + sql + "insert into meta(name, number) values ('schema_version', 1)");
+    upgrade(c, 1);
     if (auto const fingerprint = first_fingerprint(options.key_file))
         c.run("insert into meta(name, value) values ('key_fingerprint', $1)", params{} << *fingerprint);
 }
@@ -158,12 +178,15 @@ void check_schema_name(std::string const& schema)
 void prepare_schema(connection& c, postgres_options const& options, std::string const& store)
 {
     check_server(c, store);
-    if (is_ours(c, options.schema, store)) return;
-    if (options.must_exist) throw refusal(errc::store_foreign, store + ": there is no flow store in this schema");
+    auto there = version_of(c, options.schema, store);
+    if (there == schema_version) return;
+    if (there == 0 && options.must_exist) throw refusal(errc::store_foreign, store + ": there is no flow store in this schema");
     // Whoever comes second waits here, and finds the tables.
     c.with_next("begin; select pg_advisory_xact_lock(hashtextextended('flow schema " + options.schema + "', 0));");
     try {
-        if (!is_ours(c, options.schema, store)) make(c, options);
+        there = version_of(c, options.schema, store);
+        if (there == 0) make(c, options);
+        else if (there < schema_version) upgrade(c, there);
         c.commit("");
     } catch (...) {
         c.rollback();

@@ -31,6 +31,7 @@ inline cell to_cell(std::nullptr_t) { return std::nullopt; }
 inline cell to_cell(uuid const& id) { return to_string(id); }
 cell to_cell(digest const& d);  ///< NULL if it is none
 inline cell to_cell(time_point t) { return std::to_string(t.time_since_epoch().count()); }
+inline cell to_cell(std::optional<std::int64_t> const& n) { return n ? to_cell(*n) : std::nullopt; }
 inline cell to_cell(std::optional<uuid> const& id) { return id ? to_cell(*id) : std::nullopt; }
 
 struct bytes {

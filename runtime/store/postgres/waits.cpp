@@ -8,6 +8,15 @@
 
 namespace flow::postgres_detail {
 
+void complete_waitpoint(connection& c, std::int64_t num, waitpoint_row const& done)
+{
+    c.run("update waitpoints set status = $1, completed_at = $2, output = $3, output_encoding = $4, output_is_error = $5,"
+          " by = $6, why = $7 where num = $8",
+          params{} << number(done.status) << done.completed_at << bytes{done.output} << number(done.output_encoding)
+                   << std::int64_t{done.output_is_error} << std::string_view(done.by) << std::string_view(done.why) << num);
+    wake(c, {&num, 1});
+}
+
 outcome<completion_answer> postgres_store::complete(completion const& what)
 {
     auto told = completion_answer::unknown;
@@ -19,11 +28,7 @@ outcome<completion_answer> postgres_store::complete(completion const& what)
         // Committed after all by a try of this very call.
         if (t.in_doubt && told == completion_answer::already_same && w->row.completed_at == what.at) told = completion_answer::completed;
         if (told != completion_answer::completed || w->row.status != waitpoint_status::pending) return t.quiet();
-        t.c.run("update waitpoints set status = $1, completed_at = $2, output = $3, output_encoding = $4, output_is_error = $5,"
-                " by = $6, why = $7 where num = $8",
-                params{} << number(waitpoint_status::completed) << what.at << bytes{what.output} << number(what.encoding)
-                         << std::int64_t{what.is_error} << std::string_view(what.by) << std::string_view(what.why) << w->num);
-        wake(t.c, {&w->num, 1});
+        complete_waitpoint(t.c, w->num, detail::completed_by(w->row, what));
     });
     if (!done) return done.error();
     if (told == completion_answer::completed) news_.concerns_everybody();
@@ -34,7 +39,7 @@ namespace {
 
 // What a scan may have to do, by kind, in one message. Run status waiting (3) or cancelling (6): a paused or held run keeps its wake rows
 // until it is resumed, but a held one (5) that asks about itself is resumed by the decision. Wakes are few, and runs are many: `offset 0` keeps the planner from looking for the few among the many.
-enum class work : std::int64_t { due_wait = 0, run = 1, late_wake = 2 };
+enum class work : std::int64_t { due_wait = 0, run = 1, late_wake = 2, expired_event = 3 };
 constexpr auto open_work =
     "(select 0, w.num from waitpoints w join runs r on r.num = w.run where w.status = 0 and w.due_at <= $1"
     " and w.due_at < 9223372036854775807 and r.owner = 0 order by w.due_at limit $2) union all"
@@ -45,7 +50,8 @@ constexpr auto open_work =
     " (select 1, num from runs where deadline_at <= $1 and deadline_at < 9223372036854775807 and execution <> 7 and status <> 6 and owner = 0"
     " order by deadline_at limit $2) union all"
     " (select 2, r.num from (select distinct run from wakes offset 0) k cross join lateral (select * from runs where num = k.run offset 0) r"
-    " where r.execution = 7 limit $2)";
+    " where r.execution = 7 limit $2) union all"
+    " (select 3, num from inbox where expires_at <= $1 and expires_at < 9223372036854775807 limit $2)";
 
 static_assert(static_cast<int>(execution_status::delayed) == 1 && static_cast<int>(execution_status::suspended) == 5 &&
               static_cast<int>(execution_status::finished) == 7);
@@ -97,13 +103,13 @@ outcome<std::size_t> postgres_store::scan(time_point now, std::size_t limit)
 {
     auto const most = static_cast<std::int64_t>(std::min<std::size_t>(limit, 1'000'000));
     // Asked before anything is locked, so that an idle scan disturbs nobody.
-    std::vector<std::int64_t> due, runs, ended;
+    std::vector<std::int64_t> due, runs, ended, expired;
     auto const ask = [&] {
         return db_.read([&](connection& c) {
-            due.clear(), runs.clear(), ended.clear();
+            due.clear(), runs.clear(), ended.clear(), expired.clear();
             for (auto r = c.run(open_work, params{} << now << most); r.step();) {
                 auto const kind = as<work>(r.number(0));
-                (kind == work::due_wait ? due : kind == work::run ? runs : ended).push_back(r.number(1));
+                (kind == work::due_wait ? due : kind == work::run ? runs : kind == work::late_wake ? ended : expired).push_back(r.number(1));
             }
         });
     };
@@ -112,6 +118,13 @@ outcome<std::size_t> postgres_store::scan(time_point now, std::size_t limit)
         if (auto const decided = decide_due_waits(now, due); !decided) return decided.error();
         if (auto const again = ask(); !again) return again.error();  // whom they wake
     }
+    if (!expired.empty())
+        if (auto const gone = db_.write("scan", db_.patience(), [&](transaction& t) {
+                t.locked();
+                t.c.simple("delete from inbox where num in (" + number_list(expired) + ")");
+            });
+            !gone)
+            return gone.error();
     if (runs.empty() && ended.empty()) return std::size_t{0};
 
     std::size_t queued = 0;

@@ -1,6 +1,8 @@
 // What a change of a run's status or of a waitpoint's fate does to the rows around it. Inside a write transaction.
 #pragma once
 
+#include <vector>
+
 #include "flow/store.hpp"
 #include "runtime/store/sqlite/connection.hpp"
 #include "src/plans.hpp"
@@ -16,6 +18,10 @@ run_row queue_woken(connection& c, std::int64_t run, time_point now);
 
 /// One wake row for each run that an edge ties to this waitpoint, but for `except`.
 void wake(connection& c, std::int64_t waitpoint, std::int64_t except = 0);
+
+/// A pending waitpoint becomes `done`: who is blocked by it is woken, and those that stand still for it and nobody holds are queued.
+/// Their rows then; the rest of very many is left to scans.
+std::vector<run_row> complete_waitpoint(connection& c, std::int64_t num, waitpoint_row const& done);
 
 /// What the end of a run leaves of its waits and its mailbox (run_change).
 void clear_up(connection& c, std::int64_t run, time_point at);

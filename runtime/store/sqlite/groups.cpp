@@ -1,11 +1,15 @@
 // apply(): groups of holders, many in one transaction.
 #include <algorithm>
+#include <map>
+#include <set>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "runtime/store/sqlite/changes.hpp"
+#include "runtime/store/sqlite/events.hpp"
 #include "runtime/store/sqlite/rows.hpp"
 #include "runtime/store/sqlite/sqlite_store.hpp"
+#include "src/events.hpp"
 #include "src/group_check.hpp"
 
 namespace flow::sqlite_detail {
@@ -38,8 +42,15 @@ struct last_written {
 struct look_ahead {
     std::unordered_map<std::size_t, found_waitpoint> found;  ///< by position of the effect
     std::vector<waitpoint_row> decided;                      ///< of edges: there is nothing to wait for
+    struct given_event {
+        std::int64_t event;
+        waitpoint_row done;
+    };
+    std::map<waitpoint_id, given_event> given;  ///< to waits that the group makes
     std::optional<answer> superseded;
 };
+
+constexpr std::int64_t not_numbered_yet = 0;
 
 class group_writer {
 public:
@@ -137,10 +148,14 @@ private:
         std::unordered_set<std::int64_t> consumed, owed;
         for (std::size_t i = 0; i < g.effects.size(); ++i) {
             std::visit(overloaded{
-                           [&](insert_waitpoint const&) {},
+                           [&](insert_waitpoint const& w) { look_into_inbox(g, w.row, seen); },
                            [&](take_request const&) {},
                            [&](put_back const&) {},
                            [&](add_edge const& e) {
+                               if (auto const got = seen.given.find(e.waitpoint); got != seen.given.end()) {
+                                   owed.insert(not_numbered_yet);
+                                   seen.decided.push_back(got->second.done);
+                               }
                                auto w = find(g, i, e.waitpoint, seen);
                                if (!w || w->row.status == waitpoint_status::pending) return;
                                owed.insert(w->num);
@@ -167,6 +182,16 @@ private:
             (has_mail(g) || (detail::parks(g.change->status) && is_owed(g, owed, consumed))))
             seen.superseded = detail::superseded_by(std::nullopt);
         return seen;
+    }
+
+    /// What is kept for a wait that the group makes (P36).
+    void look_into_inbox(group const& g, waitpoint_row const& wait, look_ahead& seen)
+    {
+        if (!detail::wants_event(g, wait)) return;
+        std::set<std::int64_t> promised;
+        for (auto const& [id, e] : seen.given) promised.insert(e.event);
+        if (auto e = find_event(c_, wait, promised))
+            seen.given.emplace(wait.id, look_ahead::given_event{e->num, detail::ended_by(wait, e->what, wait.created_at)});
     }
 
     /// The waitpoint an effect speaks of; nothing if this group itself makes it.
@@ -226,7 +251,11 @@ private:
     {
         std::visit(
             overloaded{
-                [&](insert_waitpoint const& w) { insert_waitpoint_row(c_, g.num, w.row); },
+                [&](insert_waitpoint const& w) {
+                    auto const got = seen.given.find(w.row.id);
+                    auto const num = insert_waitpoint_row(c_, g.num, got == seen.given.end() ? w.row : got->second.done);
+                    if (got != seen.given.end()) give_event(c_, got->second.event, num);
+                },
                 [&](add_edge const& e) {
                     auto const num = num_of(i, e.waitpoint, seen);
                     (c_.prepare("insert or ignore into edges(run, waitpoint, path, place) values (?,?,?,?)")
@@ -234,7 +263,8 @@ private:
                         .run();
                     if (c_.changes() == 0) return;  // the same edge again
                     auto const found = seen.found.find(i);
-                    if (found != seen.found.end() && found->second.row.status != waitpoint_status::pending)
+                    bool const decided = found != seen.found.end() && found->second.row.status != waitpoint_status::pending;
+                    if (decided || seen.given.contains(e.waitpoint))
                         (c_.prepare("insert into wakes(run, waitpoint) values (?,?)") << g.num << num).run();
                 },
                 [&](decide_waitpoint const& d) {
@@ -246,7 +276,12 @@ private:
                     forget(g.num, num);
                 },
                 [&](leave_waitpoint const& l) { forget(g.num, num_of(i, l.waitpoint, seen)); },
-                [&](take_waitpoint const& t) { forget(g.num, num_of(i, t.waitpoint, seen)); },
+                [&](take_waitpoint const& t) {
+                    auto const found = seen.found.find(i);
+                    if (found != seen.found.end() && found->second.row.type == waitpoint_type::event)
+                        take_event(c_, found->second.num, g.entries[t.entry].seq);
+                    forget(g.num, num_of(i, t.waitpoint, seen));
+                },
                 [&](take_request const& t) {
                     (c_.prepare("update requests set fate = ?, entry = ? where id = ? and run = ? and fate = 0")
                      << number(request_fate::taken) << number(g.entries[t.entry].seq) << t.request.value << g.num)

@@ -1,7 +1,9 @@
 // start() and ask(): what people and programs ask of runs.
 #include "runtime/store/sqlite/changes.hpp"
+#include "runtime/store/sqlite/events.hpp"
 #include "runtime/store/sqlite/rows.hpp"
 #include "runtime/store/sqlite/sqlite_store.hpp"
+#include "src/events.hpp"
 #include "src/plans.hpp"
 
 namespace flow::sqlite_detail {
@@ -37,12 +39,14 @@ outcome<started> sqlite_store::start(new_run const& what)
             if (there) {
                 bool const same = tried_before || detail::is_same_start(*there, what);
                 out = {same ? start_answer::existing : start_answer::conflict, there->id, *there};
+                if (same && what.first) out.first = deliver_event(c, detail::told_to(*what.first, there->id));
                 return;
             }
             auto [row, plan] = detail::new_row(what);
             row.num = insert_run(c, row);
             write_plan(c, row, std::move(plan), row.epoch, owner_id::nobody, what.at);
             out = {start_answer::started, row.id, row};
+            if (what.first) out.first = deliver_event(c, detail::told_to(*what.first, row.id));
         },
         [&](connection& c) { return out.answer != start_answer::started || find_run(c, what.id).has_value(); });
     if (!done) return done.error();

@@ -26,7 +26,7 @@ std::string select_waitpoints(std::string_view woken_run, std::string_view from)
     return select(std::string(store_detail::waitpoint_columns).append(", ").append(woken_run), from);
 }
 
-run_id read_woken_run(rows& r) { return {r.id(20)}; }
+run_id read_woken_run(rows& r) { return {r.id(store_detail::waitpoint_column_count)}; }
 
 std::int64_t waitpoint_num(rows& r) { return r.number(0); }
 
@@ -145,13 +145,13 @@ void update_run(connection& c, run_row const& row)
 std::int64_t insert_waitpoint_row(connection& c, std::int64_t run, waitpoint_row const& row)
 {
     auto r = c.prepare("insert into waitpoints(id, run, type, purpose, status, name, place, key, shape, secret_hash, due_at,"
-                       " created_at, completed_at, output, output_encoding, output_is_error, by, why, options)"
-                       " values (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+                       " created_at, completed_at, output, output_encoding, output_is_error, by, why, options, correlation)"
+                       " values (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
     r << row.id.value << run << number(row.type) << number(row.purpose) << number(row.status) << std::string_view(row.name)
       << std::string_view(row.place) << std::string_view(row.idempotency_key) << std::string_view(row.shape)
       << row.secret_hash << row.due_at << row.created_at << row.completed_at << std::string_view(row.output)
       << number(row.output_encoding) << std::int64_t{row.output_is_error} << std::string_view(row.by)
-      << std::string_view(row.why) << std::string_view(row.options);
+      << std::string_view(row.why) << std::string_view(row.options) << std::string_view(row.correlation);
     r.run();
     return c.last_rowid();
 }

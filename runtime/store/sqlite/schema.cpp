@@ -5,6 +5,7 @@
 
 #include <sqlite3.h>
 
+#include "flow/rows.hpp"
 #include "runtime/store/sqlite/errors.hpp"
 #include "runtime/store/status_check.hpp"
 
@@ -12,6 +13,7 @@ namespace flow::sqlite_detail {
 
 namespace {
 
+/// Version 1: fixed. What came later is added by upgrades, in a new file too.
 constexpr auto tables = R"sql(
 create table meta(name text primary key, value) without rowid;
 
@@ -102,6 +104,16 @@ create table children(
 create unique index children_child on children(child);
 )sql";
 
+/// What version 2 adds: waits for events.
+constexpr auto second = R"sql(
+alter table waitpoints add column correlation text not null default '';
+create index waitpoints_event on waitpoints(name, correlation, num) where type = 3 and status = 0;
+create index inbox_taker on inbox(consumed_by) where consumed_by is not null;
+create index inbox_expires on inbox(expires_at) where expires_at < 9223372036854775807;
+create index inbox_run on inbox(run) where run is not null;
+)sql";
+static_assert(static_cast<int>(waitpoint_type::event) == 3);
+
 std::int64_t big_endian(unsigned char const* p)
 {
     return (std::int64_t{p[0]} << 24) | (std::int64_t{p[1]} << 16) | (std::int64_t{p[2]} << 8) | std::int64_t{p[3]};
@@ -126,8 +138,15 @@ void insist(std::chrono::steady_clock::time_point deadline, F const& f)
     throw refusal(errc::store_foreign, file + " holds something else than a flow database");
 }
 
-/// True: the tables are there. False: the file is empty. In a transaction: another process may be making them.
-bool is_ours(connection& c, std::string const& file)
+/// Adds what came after `version`.
+void upgrade(connection& c, std::int64_t version)
+{
+    if (version < 2) c.run(second);
+    c.run("pragma user_version = " + std::to_string(schema_version));
+}
+
+/// The version of the tables that are there; 0: the file is empty. In a transaction: another process may be making them.
+std::int64_t version_of(connection& c, std::string const& file)
 {
     auto const id = c.number("pragma application_id");
     auto const version = c.number("pragma user_version");
@@ -135,10 +154,10 @@ bool is_ours(connection& c, std::string const& file)
         if (version > schema_version)
             throw refusal(errc::store_newer, file + " has schema version " + std::to_string(version) +
                                                  ", this program knows up to " + std::to_string(schema_version));
-        return true;
+        return version;
     }
     if (id != 0 || version != 0 || c.number("select count(*) from sqlite_schema") != 0) foreign(file);
-    return false;
+    return 0;
 }
 
 template <class F>
@@ -161,7 +180,7 @@ void make(connection& c, digest const& key_fingerprint)
     sql.replace(sql.find(mark), mark.size(), store_detail::status_check());
     c.run(sql);
     c.run("pragma application_id = " + std::to_string(application_id));
-    c.run("pragma user_version = " + std::to_string(schema_version));
+    upgrade(c, 1);
     auto insert = c.prepare("insert into meta(name, value) values ('key_fingerprint', ?)");
     (insert << key_fingerprint).run();
 }
@@ -184,22 +203,24 @@ void check_header(connection& c, std::string const& file)
 void check_schema(connection& c, std::string const& file)
 {
     in_transaction(c, "begin", [&] {
-        if (!is_ours(c, file)) throw refusal(errc::store_foreign, file + " is empty");
+        if (version_of(c, file) == 0) throw refusal(errc::store_foreign, file + " is empty");
     });
 }
 
 void prepare_schema(connection& c, std::string const& file, digest (*make_key)(std::string const&), std::string const& key_file,
                     std::chrono::steady_clock::time_point deadline)
 {
-    bool ours = false;
+    std::int64_t there = 0;
     insist(deadline, [&] {
-        in_transaction(c, "begin", [&] { ours = is_ours(c, file); });
+        in_transaction(c, "begin", [&] { there = version_of(c, file); });
     });
-    if (!ours) {
+    if (there != schema_version) {
         // Before the file is put into WAL mode: so its first page has our number from the first commit on.
         insist(deadline, [&] {
             in_transaction(c, "begin immediate", [&] {
-                if (!is_ours(c, file)) make(c, make_key(key_file));
+                there = version_of(c, file);
+                if (there == 0) make(c, make_key(key_file));
+                else if (there < schema_version) upgrade(c, there);
             });
         });
     }

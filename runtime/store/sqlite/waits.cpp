@@ -3,6 +3,7 @@
 
 #include "runtime/store/sqlite/changes.hpp"
 #include "runtime/store/sqlite/claims.hpp"
+#include "runtime/store/sqlite/events.hpp"
 #include "runtime/store/sqlite/rows.hpp"
 #include "runtime/store/sqlite/sqlite_store.hpp"
 #include "src/waits.hpp"
@@ -33,6 +34,19 @@ std::vector<std::int64_t> suspended_by(connection& c, std::int64_t waitpoint)
 
 }  // namespace
 
+std::vector<run_row> complete_waitpoint(connection& c, std::int64_t num, waitpoint_row const& done)
+{
+    (c.prepare("update waitpoints set status = ?, completed_at = ?, output = ?, output_encoding = ?, output_is_error = ?,"
+               " by = ?, why = ? where num = ? and status = 0")
+     << number(done.status) << done.completed_at << std::string_view(done.output) << number(done.output_encoding)
+     << std::int64_t{done.output_is_error} << std::string_view(done.by) << std::string_view(done.why) << num)
+        .run();
+    wake(c, num);
+    std::vector<run_row> queued;
+    for (auto const run : suspended_by(c, num)) queued.push_back(queue_woken(c, run, done.completed_at));
+    return queued;
+}
+
 outcome<completion_answer> sqlite_store::complete(completion const& what)
 {
     auto const done = complete_and_claim(what, {owner_id::nobody, {}, 0, what.at});
@@ -49,14 +63,7 @@ outcome<completed> sqlite_store::complete_and_claim(completion const& what, clai
             auto const w = find_waitpoint(c, what.waitpoint);
             told = {w ? detail::judge(w->row, what) : completion_answer::unknown, {}};
             if (told.answer != completion_answer::completed) return;
-            (c.prepare("update waitpoints set status = ?, completed_at = ?, output = ?, output_encoding = ?, output_is_error = ?,"
-                       " by = ?, why = ? where num = ? and status = 0")
-             << number(waitpoint_status::completed) << what.at << std::string_view(what.output) << number(what.encoding)
-             << std::int64_t{what.is_error} << std::string_view(what.by) << std::string_view(what.why) << w->num)
-                .run();
-            wake(c, w->num);
-            for (auto const num : suspended_by(c, w->num)) {
-                auto row = queue_woken(c, num, what.at);
+            for (auto& row : complete_waitpoint(c, w->num, detail::completed_by(w->row, what))) {
                 if (told.runs.size() < takes.limit && wants(takes, row)) told.runs.push_back(take(c, std::move(row), takes));
             }
         },
@@ -97,7 +104,7 @@ bool has_work(connection& c, time_point now)
     std::int64_t const one = 1;
     return (c.prepare(due_waits) << now << one).step() || (c.prepare(due_runs) << now << one).step() ||
            (c.prepare(overdue_runs) << now << one).step() ||
-           (c.prepare(woken_runs) << one).step() || (c.prepare(ended_wakes) << one).step();
+           (c.prepare(woken_runs) << one).step() || (c.prepare(ended_wakes) << one).step() || has_expired_events(c, now);
 }
 
 void decide_due_waits(connection& c, time_point now, std::int64_t limit)
@@ -148,6 +155,7 @@ outcome<std::size_t> sqlite_store::scan(time_point now, std::size_t limit)
             }
             for (auto const num : numbers(std::move(c.prepare(ended_wakes) << most)))
                 (c.prepare("delete from wakes where run = ?") << num).run();
+            forget_events(c, now, most);
         },
         {});
     if (!done) return done.error();
