@@ -203,7 +203,9 @@ void batch_state::append(group const& g)
 
 bool batch_state::make(std::int64_t run, waitpoint_row const& row)
 {
-    return waits_.emplace(row.id, wait_state{0, run, row, false}).second;
+    if (!waits_.emplace(row.id, wait_state{0, run, row, false}).second) return false;
+    made_.push_back(row.id);
+    return true;
 }
 
 given_event batch_state::find_event(waitpoint_row const& wait, std::set<std::int64_t> const& but) const
@@ -315,9 +317,9 @@ void batch_state::write_waits()
 {
     std::vector<run_waitpoint> made;
     batch decided(3);
+    for (auto const id : made_) made.push_back({waits_.at(id).run, &waits_.at(id).row});
     for (auto const& [_, w] : waits_) {
-        if (w.num == 0) made.push_back({w.run, &w.row});
-        else if (w.changed) decided << w.num << number(w.row.status) << w.row.completed_at;
+        if (w.num != 0 && w.changed) decided << w.num << number(w.row.status) << w.row.completed_at;
     }
     insert_waitpoints(c_, made);
     if (!decided.empty())

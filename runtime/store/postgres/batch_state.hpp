@@ -97,6 +97,7 @@ private:
     connection& c_;
     std::map<std::int64_t, run_state> runs_;
     std::map<waitpoint_id, wait_state> waits_;
+    std::vector<waitpoint_id> made_;  ///< in order: who has waited longest has the smallest number
     std::map<link, bool> edges_;  ///< those there are now; true: to what was decided before this batch
     std::map<waitpoint_id, std::set<std::int64_t>> waiters_;
     std::map<std::int64_t, std::set<request_id>> mail_;
