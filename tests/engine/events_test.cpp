@@ -57,6 +57,10 @@ flow::workflow<int> bad_correlation(std::string order)
     co_return co_await flow::wait_for_event<int>("payment", order);
 }
 
+namespace other {
+flow::workflow<int> by_token(std::string) { co_return co_await flow::wait_for_token<int>("payment"); }
+}  // namespace other
+
 void add_all(flow::engine& e)
 {
     e.add<waits_for_payment>("order");
@@ -302,9 +306,6 @@ TEMPLATE_LIST_TEST_CASE("WT-04: a run and its first event come together, and und
 TEMPLATE_LIST_TEST_CASE("code that waits for a token where an event was awaited is told apart", "[engine][event][replay]", every_store)
 {
     TestType place;
-    struct other {
-        static flow::workflow<int> by_token(std::string) { co_return co_await flow::wait_for_token<int>("payment"); }
-    };
     world w(place.store, add_all);
     auto const id = w.engine().start<waits_for_payment>("order-17").id();
     w.settle();
