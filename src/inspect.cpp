@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "src/asking.hpp"
 #include "src/events.hpp"
 #include "src/history.hpp"
 #include "src/payloads.hpp"
@@ -177,6 +178,8 @@ std::string unblocked_by(run_row const& row, wait_reason const& w, std::vector<o
         for (auto const& o : open)
             if (o.row.purpose == waitpoint_purpose::event && to_string(o.row.id) == w.id) return send_command(o.row);
         return "flow complete " + w.id + " JSON";
+    case wait_reason::kind::approval:
+    case wait_reason::kind::input: return "flow approve " + w.id + ", or flow reject " + w.id;
     case wait_reason::kind::timer: return "the time " + to_string(w.until);
     case wait_reason::kind::intervention: {
         std::string choices;
@@ -257,6 +260,12 @@ open_wait as_open_wait(waitpoint_row row)
             o.choices = std::move(p->choices);
             o.output_shape = std::move(p->output_shape);
         }
+    if (row.purpose == waitpoint_purpose::approval)
+        if (auto t = read_terms(row.options)) {
+            o.question = t->text;
+            o.choices = t->choices;
+            o.asks = std::move(t);
+        }
     o.row = std::move(row);
     return o;
 }
@@ -282,7 +291,9 @@ run_view make_view(run_row row, std::vector<journal_entry> const& entries, std::
     v.segment = entries.empty() ? 0 : segment_of(entries);
     v.waits_for = parse_wait_reason(row.reason);
     for (auto const& w : waitpoints)
-        if (w.purpose == waitpoint_purpose::token || w.purpose == waitpoint_purpose::intervention || w.purpose == waitpoint_purpose::event) v.open.push_back(as_open_wait(w));
+        if (w.purpose == waitpoint_purpose::token || w.purpose == waitpoint_purpose::intervention || w.purpose == waitpoint_purpose::event ||
+            w.purpose == waitpoint_purpose::approval)
+            v.open.push_back(as_open_wait(w));
     v.recoveries = recoveries_without_progress(entries);
     v.resume = resume_of(row, v.steps, v.waits_for, v.open);
     v.doing = doing_of(row, v.steps, v.waits_for, over_time);

@@ -237,6 +237,9 @@ void run::finish()
         auto const e = describe(thrown);
         if (e.code() == errc::store_key) return hold("store_key", e.message());
         if (e.code() != errc::cancelled) {
+            if (!was_cancelled && e.code() == errc::request_expired)
+                return leave(status_event::expire, entry_kind::failure, write_payload(to_payload(e.detail())), encoding::json, {}, "approval",
+                             "Run expired: " + e.message());
             if (!was_cancelled) return fail_with(e, "user_error");
             return fail_with(e, "cleanup_failed");
         }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "flow/ask.hpp"
+#include "src/asking.hpp"
 #include "src/events.hpp"
 #include "src/names.hpp"
 #include "src/payloads.hpp"
@@ -125,7 +127,21 @@ bool make_token_base::make(run& r, position const& at)
 namespace {
 
 /// What the entries of a wait for an event have, and those of other waits have not.
-constexpr std::string_view event_mark = "event";
+constexpr std::string_view event_mark = "event", question_mark = "ask";
+
+std::string_view mark_of(wait_base const& op) { return op.is_event() ? event_mark : op.is_question() ? question_mark : std::string_view(); }
+
+digest about_of(wait_base const& op) { return op.is_question() && !op.asked().terms.about.empty() ? sha256(op.asked().terms.about) : digest{}; }
+
+waitpoint_row question_row_of(waitpoint_row w, wait_base const& op)
+{
+    w.purpose = waitpoint_purpose::approval;
+    w.shape = op.wanted_shape();
+    auto terms = op.asked().terms;
+    if (auto const sla = limit_from(w.created_at, op.asked().sla); sla != never) terms.sla_at = sla;
+    w.options = write_terms(terms);
+    return w;
+}
 
 waitpoint_row event_row_of(waitpoint_row w, std::string correlation)
 {
@@ -163,6 +179,7 @@ public:
                 auto row = token_row(run_, on_.waitpoint, at_, op_.called().view(), op_.shape(), op_.options().strict);
                 row.due_at = due_at_;
                 if (op_.is_event()) row = event_row_of(std::move(row), op_.correlation(run_));
+                if (op_.is_question()) row = question_row_of(std::move(row), op_);
                 run_.add(insert_waitpoint{std::move(row)});
             }
             run_.add(add_edge{on_.waitpoint, at_.path, at_.place});
@@ -175,6 +192,11 @@ public:
         reason.type = wait_reason::kind::external;
         reason.id = to_string(on_.waitpoint);
         reason.name = token_.place;
+        if (op_.is_question()) {
+            auto const& asked = op_.asked().terms;
+            reason.type = asked.subject == ask_subject::input ? wait_reason::kind::input : wait_reason::kind::approval;
+            reason.detail = "It asks " + who_decides(asked) + ": " + printable(asked.text, 1000);
+        }
         if (op_.is_event()) reason.detail = "It waits for event \"" + std::string(op_.called().view()) + "\" " + (op_.is_for_this_run() ? "for this run." : "about " + printable(op_.correlation(run_), 300) + ".");
         reason.since = run_.now();
         reason.until = due_at_;
@@ -193,6 +215,7 @@ public:
     {
         if (over_) return;
         if (w.id == on_.timer) return due(self_);
+        if (w.status == waitpoint_status::timed_out && by_default()) return take_default(w.id);
         bool const answered = w.status == waitpoint_status::completed && !w.output_is_error;
         auto e = entry(!answered ? entry_kind::wait_failed : op_.is_event() ? entry_kind::event : entry_kind::waited);
         e.by = w.by;
@@ -216,6 +239,7 @@ public:
         settle_timer(waitpoint_status::withdrawn);
         run_.unblock(*this, w.status != waitpoint_status::completed ? "Run was continued: " + token_.place + " timed out."
                             : op_.is_event()                         ? "Run was continued: " + who + " told what " + token_.place + " waited for."
+                            : op_.is_question()                      ? "Run was continued: " + who + " decided " + token_.place + "."
                                                                      : "Run was continued: " + who + " completed " + token_.place + ".");
         run_.submit();
         end();
@@ -227,20 +251,22 @@ public:
         waitpoint_row timed_out;
         timed_out.status = waitpoint_status::timed_out;
         auto d = failure(timed_out);
-        auto e = entry(entry_kind::wait_failed);
+        auto const given = by_default();
+        auto e = entry(given ? entry_kind::waited : entry_kind::wait_failed);
         e.encoding = encoding::json;
-        e.payload = write_payload(to_payload(d));
+        e.payload = given ? *given : write_payload(to_payload(d));
         run_.append(std::move(e));
         if (token_ends_) run_.add(decide_waitpoint{on_.waitpoint, waitpoint_status::timed_out});
         else run_.leave_open(on_.waitpoint);
         settle_timer(waitpoint_status::completed);
         run_.unblock(*this, "Run was continued: " + token_.place + " timed out.");
-        run_.submit_and_hold([this, d](superseded const* why) {
+        run_.submit_and_hold([this, d, given](superseded const* why) {
             if (why) {  // answered first
                 if (why->by) woken(*why->by);
                 return;
             }
-            op_.fail(error(d));
+            if (!given) op_.fail(error(d));
+            else if (!accepts_default(*given)) return;
             end();
         });
     }
@@ -260,6 +286,26 @@ public:
     }
 
 private:
+    std::optional<std::string> by_default() const { return op_.is_question() ? default_answer(op_.asked().terms) : std::nullopt; }
+    bool accepts_default(std::string const& given)
+    {
+        auto const ok = op_.accept(encoding::json, given);
+        if (!ok) run_.hold("undecodable", "the default answer to " + token_.place + " does not fit its type: " + ok.error().message());
+        return ok.has_value();
+    }
+    /// The store let it time out while nobody held the run.
+    void take_default(waitpoint_id w)
+    {
+        auto e = entry(entry_kind::waited);
+        e.encoding = encoding::json;
+        e.payload = *by_default();
+        if (!accepts_default(e.payload)) return;
+        run_.append(std::move(e));
+        run_.take(w);
+        run_.unblock(*this, "Run was continued: nobody decided " + token_.place + " in time.");
+        run_.submit();
+        end();
+    }
     /// Nobody but its holder, or the store while nobody holds the run, decides a timer: what is known of it is all.
     void settle_timer(waitpoint_status fate)
     {
@@ -284,13 +330,17 @@ private:
         auto e = run_.make(k, at_);
         e.name = op_.called().view();
         e.shape_out = op_.shape();
-        if (op_.is_event()) e.shape_in = event_mark;
+        e.shape_in = mark_of(op_);
+        e.input_hash = about_of(op_);
         return e;
     }
     error_detail failure(waitpoint_row const& w) const
     {
         if (w.output_is_error) return {errc::step_failed, "", w.output, at_.place, 0};
         if (w.status == waitpoint_status::withdrawn) return {errc::token_ended, "", token_.place + " was withdrawn", at_.place, 0};
+        if (op_.is_question())
+            return {op_.asked().terms.at_deadline == on_deadline::expire ? errc::request_expired : errc::wait_timeout, "",
+                    who_decides(op_.asked().terms) + " did not decide " + token_.place + " in time", at_.place, 0};
         if (op_.is_event())
             return {errc::wait_timeout, "", "no event \"" + std::string(op_.called().view()) + "\" for " + printable(op_.correlation(run_), 200) + " came in time", at_.place, 0};
         return {errc::wait_timeout, "", "nobody completed " + token_.place + " in time", at_.place, 0};
@@ -355,7 +405,7 @@ bool wait_base::proceed(scope& s, completion& c, position at)
 {
     auto& r = s.owner();
     std::span<journal_entry const* const> entries;
-    auto const what = r.find(s, c, at, {entry_kind::waited, name_.view(), effect::none, is_event() ? event_mark : std::string_view(), shape()}, *this, entries);
+    auto const what = r.find(s, c, at, {entry_kind::waited, name_.view(), effect::none, mark_of(*this), shape()}, *this, entries);
     if (what == run::found::stopped) return false;
     if (what == run::found::finished) return true;
 
@@ -363,6 +413,11 @@ bool wait_base::proceed(scope& s, completion& c, position at)
     bool fresh = true;
     if (what == run::found::recorded) {
         auto const& last = *entries.back();
+        if (entries.front()->input_hash != about_of(*this)) {
+            r.hold("nondeterminism", "what " + at.place + " asks about (position " + at.path + ") is not what was asked: nobody has decided on this. Put the old "
+                                     "code back and start again, or ask at a place of its own");
+            return false;
+        }
         if (last.kind == entry_kind::waited || last.kind == entry_kind::event || last.kind == entry_kind::wait_failed) {
             auto const text = r.intact_payload(last);
             if (!text) {
@@ -397,7 +452,7 @@ bool wait_base::proceed(scope& s, completion& c, position at)
             r.hosted_by().fill_random(id.bytes);
             on.waitpoint = waitpoint_id{id};
         }
-        auto const until = limit_from(r.now(), options_.timeout);
+        auto const until = limit_from(r.now(), is_question() ? asked().deadline : options_.timeout);
         if (until != never) on.due_at = until.time_since_epoch().count();
     }
     auto waiter = std::make_unique<waiting>(*this, s, c, std::move(at), on);

@@ -7,7 +7,7 @@ completion_answer judge(waitpoint_row const& w, completion const& what)
     // First of all, so that without the secret nothing is learnt.
     if (what.secret_hash && (w.secret_hash.is_none() || *what.secret_hash != w.secret_hash))
         return completion_answer::wrong_secret;
-    if (w.type != waitpoint_type::manual) return completion_answer::not_permitted;
+    if (w.type != waitpoint_type::manual || w.purpose == waitpoint_purpose::approval) return completion_answer::not_permitted;
     switch (w.status) {
     case waitpoint_status::pending: break;
     case waitpoint_status::timed_out: return completion_answer::timed_out;

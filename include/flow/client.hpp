@@ -95,6 +95,15 @@ public:
     }
 };
 
+/// How a question is answered. A plain value.
+struct respond_options {
+    std::string_view value{};  ///< JSON, where the question wants one of who approves
+    std::string_view why{};
+    std::string_view by{};
+    std::string_view about{};  ///< question_terms::about_hash as it was shown: refused if it is about something else
+    std::string_view secret{}; ///< empty: as an operator
+};
+
 /// A client on a store. Opened on the store itself it is an operator: it may complete tokens without their secrets, as a named actor.
 /// Any thread. Errors are thrown as flow::error with the code named at each call, besides the store's own.
 class client {
@@ -154,6 +163,17 @@ public:
     /// The same with JSON text. wrong_shape, bad_payload, and as above. True: it counted; false: it had been completed so before.
     bool complete_json(waitpoint_id which, std::string_view json, std::optional<std::string_view> secret = std::nullopt,
                        std::string_view why = {}, std::string_view by = {});
+
+    // Questions to people (flow::ask). Who answers is the caller's identity: `by`, else the client's own name.
+
+    /// Answers one. `decided`: with it the question is decided; `counted`: more are needed; `already_same`: as this person answered before.
+    /// Errors: unknown_request, with a secret for whatever is wrong with question or secret; not_asked; token_conflict for a person who answered
+    /// otherwise before, or a question that others have decided; token_ended past its deadline; wrong_shape; bad_payload; bad_argument
+    /// where it is about something else than `about` says.
+    responded respond(waitpoint_id which, bool approves, respond_options options = {});
+    /// The open ones that somebody may answer, newest first; empty: of everybody.
+    std::vector<open_wait> questions_for(std::string_view who = {}, std::size_t limit = 100);
+    std::vector<response> responses(waitpoint_id which);
 
     // Events: to whoever waits for them by flow::wait_for_event. Values as of `complete`.
 

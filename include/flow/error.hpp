@@ -28,7 +28,7 @@ enum class errc : std::uint16_t {
 
     usage = 401, bad_name, bad_argument, unknown_workflow, start_conflict, unknown_run, unknown_token,
     token_conflict, token_ended, wrong_shape, run_ended, unknown_intervention, bad_choice, engine_stopped,
-    bad_payload, event_conflict, event_not_awaited, inbox_full,
+    bad_payload, event_conflict, event_not_awaited, inbox_full, request_expired, unknown_request, not_asked,
 };
 
 /// What the one who got the error should do.
@@ -83,6 +83,9 @@ inline constexpr auto errors = std::to_array<error_row>({
     {errc::event_conflict,       "event_conflict",       remedy::look_first,   "an event with this id was sent before, with another value"},
     {errc::event_not_awaited,    "event_not_awaited",    remedy::correct,      "nobody waits for this event, and it was to be kept for nobody"},
     {errc::inbox_full,           "inbox_full",           remedy::look_first,   "too many events of this topic wait for somebody to want them; it was not taken"},
+    {errc::request_expired,      "request_expired",      remedy::give_up,      "nobody decided in time"},
+    {errc::unknown_request,      "unknown_request",      remedy::correct,      "no such question of a run, or the secret is not its secret"},
+    {errc::not_asked,            "not_asked",            remedy::correct,      "the question is for others to decide"},
 });
 
 constexpr error_row const& row_of(errc code) noexcept

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "flow/as_outcome.hpp"
+#include "flow/ask.hpp"
 #include "flow/attempt.hpp"
 #include "flow/backup.hpp"
 #include "flow/checkpoint.hpp"

@@ -10,8 +10,9 @@
 #include "flow/error.hpp"
 #include "flow/ids.hpp"
 #include "flow/journal.hpp"
-#include "flow/status.hpp"
+#include "flow/responses.hpp"
 #include "flow/rows.hpp"
+#include "flow/status.hpp"
 #include "flow/time.hpp"
 
 #pragma GCC visibility push(default)
@@ -50,6 +51,7 @@ struct open_wait {
     std::string question;              ///< of an intervention
     std::vector<std::string> choices;  ///< of an intervention
     std::string output_shape;          ///< what `complete` must be given
+    std::optional<question_terms> asks;  ///< of a question to people (flow::ask)
 };
 
 /// What entering a run again would do (mechanism CK-14), as far as its rows tell: what recovery is going to find.

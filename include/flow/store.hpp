@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "flow/responses.hpp"
 #include "flow/rows.hpp"
 
 #pragma GCC visibility push(default)
@@ -80,6 +81,9 @@ public:
     /// Puts an event into the inbox and completes the wait it is for, if there is one, in one transaction (P36). Unique by event id. Events
     /// reach waiters in the order in which they were delivered.
     virtual outcome<delivered> deliver(event const& what) = 0;
+
+    /// One person's answer to a question of a run; what completes it is decided with it, in one transaction (src/asking.hpp). Once a person.
+    virtual outcome<responded> respond(response const& what) = 0;
 
     /// Asks something of a run (P4). Unique by request id: asked again, it answers what became of the first.
     virtual outcome<request_fate> ask(request const& what) = 0;

@@ -69,6 +69,8 @@ public:
     virtual outcome<std::vector<journal_entry>> published(run_id run) = 0;
     /// The same as it came, after `after`, at most `limit`.
     virtual outcome<std::vector<journal_entry>> publications(run_id run, seq_no after, std::size_t limit) = 0;
+    /// The answers to one question so far, in their order.
+    virtual outcome<std::vector<response>> responses(waitpoint_id to) = 0;
     /// What is in the inbox, and what became of it, until it expires.
     virtual outcome<std::vector<event_row>> events(event_filter const& which) = 0;
     /// Of runs that stand in the queue, or whose owner is dead: each pair once.

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -113,6 +114,9 @@ std::string secret_here(waitpoint_id id);
 template <class T>
 using storage_of_answer = std::conditional_t<std::is_void_v<T>, unit, T>;
 
+/// What flow::ask asks (flow/ask.hpp).
+struct question_draft;
+
 class make_token_base : public journaled_operation {
 public:
     bool start(scope& s, completion& c);
@@ -151,10 +155,14 @@ public:
     wait_options const& options() const noexcept { return options_; }
     std::optional<waitpoint_id> const& waitpoint() const noexcept { return id_; }
     /// What the wait stands on: a token, or an event of the topic that `called` names.
-    enum class source : std::uint8_t { token, event, event_for_this_run };
-    bool is_event() const noexcept { return source_ != source::token; }
+    enum class source : std::uint8_t { token, event, event_for_this_run, people };
+    bool is_event() const noexcept { return source_ == source::event || source_ == source::event_for_this_run; }
+    bool is_question() const noexcept { return source_ == source::people; }
+    question_draft const& asked() const noexcept { return *question_; }
     bool is_for_this_run() const noexcept { return source_ == source::event_for_this_run; }
     std::string correlation(run const& r) const;
+    /// Of what completes the waitpoint, where that is not what the wait gives.
+    virtual std::string_view wanted_shape() const { return shape(); }
 
 protected:
     wait_base(name n, std::optional<waitpoint_id> id, wait_options o) : name_(std::move(n)), id_(id), options_(o) {}
@@ -162,6 +170,7 @@ protected:
         : name_(std::move(topic)), options_(o), correlation_(std::move(correlation)), source_(source::event)
     {
     }
+    wait_base(name n, std::shared_ptr<question_draft const> q) : name_(std::move(n)), source_(source::people), question_(std::move(q)) {}
     wait_base(name topic, wait_options o) : name_(std::move(topic)), options_(o), source_(source::event_for_this_run) {}
 
 private:
@@ -173,6 +182,7 @@ private:
     wait_options options_;
     name correlation_ = "";
     source source_ = source::token;
+    std::shared_ptr<question_draft const> question_;
 };
 
 template <class T>

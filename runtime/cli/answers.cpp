@@ -1,4 +1,4 @@
-// flow complete, flow decide
+// flow complete, flow approve, flow reject, flow decide
 #include <ostream>
 
 #include "runtime/cli/find.hpp"
@@ -19,6 +19,34 @@ void complete_token(session const& s)
     s.io.out << shown(w.place, 300) << " of run " << to_string(w.run)
              << (counted ? " is completed.\n" : " was completed before with the same value: nothing was changed.\n");
 }
+
+namespace {
+
+void respond(session const& s, bool approves)
+{
+    auto const& asked = s.asked;
+    auto const w = find_waitpoint(s, asked.which, waitpoint_purpose::approval);
+    respond_options options;
+    options.value = asked.value;
+    options.why = asked.why;
+    options.by = asked.by;
+    options.about = asked.about;
+    auto const told = s.on.respond(w.id, approves, options);
+    if (asked.json) {
+        json_object o;
+        o.text("question", to_string(w.id)).text("run", to_string(w.run)).yes_no("counted", told.answer != response_answer::already_same);
+        return s.print_json(o.yes_no("decided", told.answer == response_answer::decided).number("needed", static_cast<std::int64_t>(told.needed)).str());
+    }
+    s.io.out << shown(w.place, 300) << " of run " << to_string(w.run);
+    if (told.answer == response_answer::decided) s.io.out << (told.approved ? " is approved.\n" : " is rejected.\n");
+    else if (told.answer == response_answer::counted) s.io.out << ": your approval counts; " << told.needed << " more are needed.\n";
+    else s.io.out << " was answered so by you before: nothing was changed.\n";
+}
+
+}  // namespace
+
+void approve_question(session const& s) { respond(s, true); }
+void reject_question(session const& s) { respond(s, false); }
 
 void decide_intervention(session const& s)
 {

@@ -18,7 +18,7 @@ namespace flow::cli {
 namespace {
 
 constexpr char const* footer =
-    "RUN is an id, an unambiguous beginning of one, or key:KEY. TOKEN and INTERVENTION likewise by id, or a RUN where only one "
+    "RUN is an id, an unambiguous beginning of one, or key:KEY. TOKEN, QUESTION and INTERVENTION likewise by id, or a RUN where only one "
     "is open.\n"
     "Exit: 0 done, 1 no such run, token or intervention, 2 wrong command line, 3 refused, 4 the store cannot be used, 5 other.";
 
@@ -78,6 +78,17 @@ public:
         named(complete, "TOKEN");
         positional(complete, "JSON", a_.value, "The answer");
         changes(complete);
+
+        auto& approve = add(verb::approve, "approve", "Answer a question of a run: yes");
+        named(approve, "QUESTION");
+        approve.add_option("--value", a_.value, "The value, where it wants one")->type_name("JSON");
+        about_what(approve);
+        changes(approve);
+
+        auto& reject = add(verb::reject, "reject", "Answer a question of a run: no");
+        named(reject, "QUESTION");
+        about_what(reject);
+        changes(reject);
 
         auto& decide = add(verb::decide, "decide", "Decide an intervention");
         named(decide, "INTERVENTION");
@@ -142,6 +153,10 @@ private:
     void limit(CLI::App& sub, char const* text)
     {
         sub.add_option("--limit", a_.limit, text)->type_name("N")->check(CLI::Range(1, 1'000'000));
+    }
+    void about_what(CLI::App& sub)
+    {
+        sub.add_option("--about", a_.about, "The SHA-256 that show names: refused if it is about something else now")->type_name("HASH");
     }
     void changes(CLI::App& sub)
     {

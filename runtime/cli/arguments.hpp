@@ -10,7 +10,7 @@
 
 namespace flow::cli {
 
-enum class verb { runs, show, journal, published, tokens, complete, decide, send, events, cancel, pause, resume, backup };
+enum class verb { runs, show, journal, published, tokens, complete, approve, reject, decide, send, events, cancel, pause, resume, backup };
 
 struct arguments {
     verb what{};

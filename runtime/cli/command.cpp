@@ -36,6 +36,7 @@ exit_code exit_of(errc code)
     switch (code) {
     case unknown_run:
     case unknown_token:
+    case unknown_request:
     case unknown_intervention: return exit_code::no;
     case bad_payload:  // what was typed is no JSON
     case bad_argument:
@@ -43,6 +44,7 @@ exit_code exit_of(errc code)
     case usage:  // the run is in no state for this
     case token_conflict:
     case event_conflict:
+    case not_asked:
     case event_not_awaited:
     case inbox_full:
     case token_ended:
@@ -105,6 +107,8 @@ void carry_out(session const& s)
     case verb::published: return list_published(s);
     case verb::tokens: return list_tokens(s);
     case verb::complete: return complete_token(s);
+    case verb::approve: return approve_question(s);
+    case verb::reject: return reject_question(s);
     case verb::decide: return decide_intervention(s);
     case verb::send: return send_event(s);
     case verb::events: return list_events(s);

@@ -1,6 +1,7 @@
 #include "runtime/cli/documents.hpp"
 
 #include "runtime/cli/json.hpp"
+#include "src/asking.hpp"
 
 namespace flow::cli {
 
@@ -76,7 +77,7 @@ std::string json_of(open_wait const& w)
     auto o = waitpoint_members(w.row);
     std::vector<std::string> choices;
     for (auto const& c : w.choices) choices.push_back(json_text(c));
-    return o.text("question", w.question).raw("choices", json_list(choices)).text("output_shape", w.output_shape).str();
+    return o.text("question", w.question).raw("choices", json_list(choices)).text("output_shape", w.output_shape).raw("asks", w.asks ? detail::write_terms(*w.asks) : "null").str();
 }
 
 std::string json_of(happening const& h)

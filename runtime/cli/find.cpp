@@ -24,6 +24,7 @@ struct kind_words {
 kind_words words_of(waitpoint_purpose p)
 {
     if (p == waitpoint_purpose::intervention) return {errc::unknown_intervention, "intervention"};
+    if (p == waitpoint_purpose::approval) return {errc::unknown_request, "question"};
     return {errc::unknown_token, "token"};
 }
 

@@ -11,6 +11,7 @@
 #include "runtime/cli/table.hpp"
 #include "runtime/cli/text.hpp"
 #include "runtime/cli/words.hpp"
+#include "src/asking.hpp"
 
 namespace flow::cli {
 
@@ -134,6 +135,10 @@ private:
         for (auto const& o : v_.open) {
             bool const event = o.row.purpose == waitpoint_purpose::event, token = o.row.purpose == waitpoint_purpose::token || event;
             if (std::exchange(first, false)) heading("Open");
+            if (o.asks) {
+                question(o);
+                continue;
+            }
             out_ << "  " << (event ? "wait for an event at " : token ? "token " : "decision on ") << shown(o.row.place, 300) << ", open for "
                  << length_text(s_.now() - o.row.created_at);
             if (o.row.due_at != never) out_ << ", until " << time_text(o.row.due_at) << " UTC";
@@ -143,6 +148,21 @@ private:
             if (token) out_ << "    JSON: " << shown(o.row.shape, 1000) << '\n';
             else out_ << "    CHOICE: " << choices(o) << '\n';
         }
+    }
+    void question(open_wait const& o)
+    {
+        auto const& asks = *o.asks;
+        out_ << "  question of " << shown(o.row.place, 300) << ", open for " << length_text(s_.now() - o.row.created_at);
+        if (o.row.due_at != never) out_ << ", until " << time_text(o.row.due_at) << " UTC";
+        if (asks.sla_at) out_ << ", to be looked at by " << time_text(*asks.sla_at) << " UTC";
+        out_ << "\n    " << shown(asks.text) << '\n';
+        if (!asks.about.empty()) out_ << "    about " << shown(asks.about, 1000) << "\n    --about " << asks.about_hash << '\n';
+        out_ << "    decided by " << shown(detail::who_decides(asks), 1000) << '\n';
+        for (auto const& r : s_.on.responses(o.row.id))
+            out_ << "    " << shown(r.by, 100) << (r.approves ? " approved " : " rejected ") << length_text(s_.now() - r.at) << " ago"
+                 << (r.why.empty() ? "" : ": " + shown(r.why, 1000)) << '\n';
+        out_ << "    " << io_.paint(style::strong, shown(answer_command(s_, o))) << '\n';
+        if (o.row.shape != "void") out_ << "    JSON: " << (o.choices.empty() ? shown(o.row.shape, 1000) : "one of " + choices(o)) << '\n';
     }
     /// What was told to this run, and about what it waits for, that nothing of it has taken: a misspelt topic, a value of another shape (OB-04).
     void events()

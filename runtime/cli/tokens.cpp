@@ -7,6 +7,7 @@
 #include "runtime/cli/json.hpp"
 #include "runtime/cli/table.hpp"
 #include "runtime/cli/text.hpp"
+#include "src/asking.hpp"
 
 namespace flow::cli {
 
@@ -43,8 +44,9 @@ void print(session const& s, page const& p, char const* first, char const* last)
 {
     table t({{first}, {"RUN"}, {"PLACE", true}, {"OPEN FOR"}, {last, true}});
     for (auto const& o : p.rows) {
-        std::string choices;
-        for (auto const& c : o.choices) choices += (choices.empty() ? "" : ", ") + c;
+        std::string choices = o.asks ? o.question + " (" + detail::who_decides(*o.asks) + ")" : std::string();
+        if (choices.empty())
+            for (auto const& c : o.choices) choices += (choices.empty() ? "" : ", ") + c;
         t.add({{to_string(o.row.id), style::strong},
                {short_id(s, o.row.run)},
                {o.row.place},
@@ -59,13 +61,18 @@ void print(session const& s, page const& p, char const* first, char const* last)
 void list_tokens(session const& s)
 {
     auto const tokens = open_ones(s, waitpoint_purpose::token), decisions = open_ones(s, waitpoint_purpose::intervention);
-    bool const more = tokens.more || decisions.more;
+    auto const questions = open_ones(s, waitpoint_purpose::approval);
+    bool const more = tokens.more || decisions.more || questions.more;
     if (s.asked.json) {
         json_object o;
-        return s.print_json(o.raw("tokens", list_of(tokens)).raw("decisions", list_of(decisions)).yes_no("more", more).str());
+        return s.print_json(o.raw("tokens", list_of(tokens)).raw("questions", list_of(questions)).raw("decisions", list_of(decisions)).yes_no("more", more).str());
     }
     if (tokens.rows.empty()) s.io.out << "No open tokens.\n";
     else print(s, tokens, "TOKEN", "ANSWER");
+    if (!questions.rows.empty()) {
+        s.io.out << '\n';
+        print(s, questions, "QUESTION", "TEXT");
+    }
     if (!decisions.rows.empty()) {
         s.io.out << '\n';
         print(s, decisions, "DECISION", "CHOICE");

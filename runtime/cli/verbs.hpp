@@ -26,6 +26,8 @@ void list_journal(session const& s);
 void list_published(session const& s);
 void list_tokens(session const& s);
 void complete_token(session const& s);
+void approve_question(session const& s);
+void reject_question(session const& s);
 void decide_intervention(session const& s);
 void send_event(session const& s);
 void list_events(session const& s);

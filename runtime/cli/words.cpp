@@ -55,6 +55,8 @@ std::string answer_command(session const& s, open_wait const& o)
     auto const id = to_string(o.row.id);
     if (o.row.purpose == waitpoint_purpose::event) return as_typed_here(s, detail::send_command(o.row));
     if (o.row.purpose == waitpoint_purpose::token) return s.asked.typed + " complete " + id + " JSON";
+    if (o.row.purpose == waitpoint_purpose::approval)
+        return s.asked.typed + " approve " + id + (o.row.shape == "void" ? "" : " --value JSON") + " --by NAME   (or reject)";
     return s.asked.typed + " decide " + id + " CHOICE";
 }
 

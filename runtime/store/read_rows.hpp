@@ -32,6 +32,8 @@ inline constexpr std::string_view event_columns =
     "i.num, i.id, i.topic, i.key, a.id, i.payload, i.by, i.at, i.expires_at, t.id, i.consumed_seq";
 inline constexpr std::string_view event_tables =
     "inbox i left join runs a on a.num = i.run left join waitpoints w on w.num = i.consumed_by left join runs t on t.num = w.run";
+/// Responses as p, their waitpoint as w.
+inline constexpr std::string_view response_columns = "w.id, p.by, p.approves, p.value, p.why, p.at";
 /// Requests as q, its run as r.
 inline constexpr std::string_view request_columns = "q.id, r.id, q.kind, q.payload, q.by, q.why, q.at, q.fate, q.entry";
 
@@ -135,6 +137,19 @@ event_row read_event(Rows& r)
     if (!r.is_null(10)) row.entry = as<seq_no>(r.number(10));
     row.fate = row.entry != seq_no::none ? event_fate::taken : row.taker ? event_fate::given : event_fate::kept;
     return row;
+}
+
+template <class Rows>
+response read_response(Rows& r)
+{
+    response out;
+    out.to = {r.id(0)};
+    out.by = r.text(1);
+    out.approves = r.number(2) != 0;
+    out.value = r.bytes(3);
+    out.why = r.text(4);
+    out.at = r.time(5);
+    return out;
 }
 
 template <class Rows>

@@ -60,6 +60,10 @@ outcome<delivered> fault_store::deliver(event const& what)
 {
     return write([&] { return wrapped_->deliver(what); });
 }
+outcome<responded> fault_store::respond(response const& what)
+{
+    return write([&] { return wrapped_->respond(what); });
+}
 outcome<request_fate> fault_store::ask(request const& what)
 {
     return write([&] { return wrapped_->ask(what); });

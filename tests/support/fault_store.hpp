@@ -40,6 +40,7 @@ public:
     outcome<completion_answer> complete(completion const& what) override;
     outcome<completed> complete_and_claim(completion const& what, claim_request const& takes) override;
     outcome<delivered> deliver(event const& what) override;
+    outcome<responded> respond(response const& what) override;
     outcome<request_fate> ask(request const& what) override;
     outcome<std::vector<claimed>> claim(claim_request const& what) override;
     outcome<std::size_t> scan(time_point now, std::size_t limit) override;

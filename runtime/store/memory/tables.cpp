@@ -176,6 +176,13 @@ void tables::set_waitpoint(std::int64_t num, waitpoint_row row)
     put_waitpoint(num, std::move(row));
 }
 
+void tables::add_response(std::int64_t waitpoint, response r)
+{
+    auto& all = waitpoints_[static_cast<std::size_t>(waitpoint - 1)].responses;
+    all.push_back(std::move(r));
+    undo_.emplace_back([&all] { all.pop_back(); });
+}
+
 void tables::put_edge(std::int64_t run, std::int64_t waitpoint, std::optional<flow::add_edge> e)
 {
     put(waitpoints_[static_cast<std::size_t>(waitpoint - 1)].waiters, run, e.has_value());

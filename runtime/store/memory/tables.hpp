@@ -42,6 +42,7 @@ struct waitpoint_record {
     waitpoint_row row;
     std::int64_t run = 0;
     std::set<std::int64_t> waiters;  ///< runs with an edge to it
+    std::vector<response> responses{};
 };
 
 struct request_record {
@@ -107,6 +108,7 @@ public:
     void put_back(std::int64_t run, seq_no seq, std::string const& payload);
     std::int64_t add_waitpoint(std::int64_t run, waitpoint_row row);
     void set_waitpoint(std::int64_t num, waitpoint_row row);
+    void add_response(std::int64_t waitpoint, response r);
     bool add_edge(std::int64_t run, std::int64_t waitpoint, flow::add_edge e);  ///< false: it is there already
     void remove_edge(std::int64_t run, std::int64_t waitpoint);
     void add_wake(std::int64_t run, std::int64_t waitpoint);

@@ -104,13 +104,17 @@ create table children(
 create unique index children_child on children(child);
 )sql";
 
-/// What version 2 adds: waits for events.
+/// What version 2 adds: waits for events, questions to people.
 constexpr auto second = R"sql(
 alter table waitpoints add column correlation text not null default '';
 create index waitpoints_event on waitpoints(name, correlation, num) where type = 3 and status = 0;
 create index inbox_taker on inbox(consumed_by) where consumed_by is not null;
 create index inbox_expires on inbox(expires_at) where expires_at < 9223372036854775807;
 create index inbox_run on inbox(run) where run is not null;
+create table responses(
+    num integer primary key, waitpoint integer not null, by text not null, approves integer not null, value text not null,
+    why text not null, at integer not null);
+create unique index responses_by on responses(waitpoint, by);
 )sql";
 static_assert(static_cast<int>(waitpoint_type::event) == 3);
 

@@ -27,6 +27,7 @@ public:
     outcome<std::vector<owner_row>> owners() override;
     outcome<std::vector<journal_entry>> published(run_id run) override;
     outcome<std::vector<journal_entry>> publications(run_id run, seq_no after, std::size_t limit) override;
+    outcome<std::vector<response>> responses(waitpoint_id to) override;
     outcome<std::vector<event_row>> events(event_filter const& which) override;
     outcome<std::vector<workflow_version>> versions_to_claim() override;
 
@@ -51,6 +52,7 @@ public:
     outcome<completion_answer> complete(completion const& what) override;
     outcome<completed> complete_and_claim(completion const& what, claim_request const& takes) override;
     outcome<delivered> deliver(event const& what) override;
+    outcome<responded> respond(response const& what) override;
     outcome<request_fate> ask(request const& what) override;
     outcome<std::vector<claimed>> claim(claim_request const& what) override;
     outcome<std::size_t> scan(time_point now, std::size_t limit) override;

@@ -1,0 +1,160 @@
+// Asking people: ask, what a question says, and what was answered.
+#pragma once
+
+#include <chrono>
+#include <concepts>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "flow/codec.hpp"
+#include "flow/responses.hpp"
+#include "flow/token.hpp"
+
+#pragma GCC visibility push(default)
+
+namespace flow {
+
+/// One answer as it counted.
+struct vote {
+    std::string by;
+    bool approved = false;
+    std::string why;
+    time_point at{};
+};
+
+/// What was decided.
+template <class T = void>
+struct verdict {
+    bool approved = false;
+    std::optional<T> value;   ///< given by the one whose answer decided
+    std::vector<vote> votes;  ///< in the order in which they came
+    bool by_default = false;  ///< nobody decided in time
+};
+template <>
+struct verdict<void> {
+    bool approved = false;
+    std::vector<vote> votes;
+    bool by_default = false;
+};
+
+namespace detail {
+struct question_draft {
+    question_terms terms;
+    bool wants_all = false;
+    wait_limit deadline{}, sla{};
+};
+}  // namespace detail
+
+/// What is asked, of whom, until when. Setters return the question, to be chained.
+///
+///     co_await flow::ask("refund", flow::question("Refund 120 EUR to Alice?").about(order).to("ann", "bob", "cy").quorum(2).deadline(24h));
+class question {
+public:
+    /// `text` is for people.
+    explicit question(std::string text);
+
+    /// Default: approval.
+    question&& subject(ask_subject s) &&;
+    /// Who may answer, by the identity they act under; others are refused. Unset: everybody.
+    question&& to(std::vector<std::string> const& assignees) &&;
+    template <std::convertible_to<std::string_view>... Names>
+    question&& to(Names const&... assignees) &&
+    {
+        (draft_.terms.assignees.emplace_back(std::string_view(assignees)), ...);
+        return std::move(*this);
+    }
+    /// One approval decides: the default.
+    question&& any() &&;
+    /// All who are asked must approve. A rejection of one rejects, here as with the others.
+    question&& all() &&;
+    /// So many of those who are asked.
+    question&& quorum(std::uint32_t needed) &&;
+    /// Of an arbitration: the value is one of these, a text.
+    question&& choices(std::vector<std::string> const& of) &&;
+    template <std::convertible_to<std::string_view>... Choices>
+    question&& choices(Choices const&... of) &&
+    {
+        draft_.terms.subject = ask_subject::arbitration;
+        (draft_.terms.choices.emplace_back(std::string_view(of)), ...);
+        return std::move(*this);
+    }
+    /// What exactly is decided on. Its SHA-256 is stored; an answer to something else is refused, and code that asks about something else
+    /// on replay is a mismatch: it needs an answer of its own.
+    template <class A>
+    question&& about(A const& arguments) &&
+    {
+        std::string text;
+        detail::encode(encoding::json, arguments, text);
+        return std::move(*this).about_json(std::move(text));
+    }
+    /// Answers are taken so long from now; then `otherwise` counts, or the await throws flow::wait_timeout.
+    question&& deadline(wait_limit d) &&;
+    /// After so long somebody should look why it is still open: shown, never acted on.
+    question&& sla(wait_limit d) &&;
+    /// At the deadline the run expires instead (P43): the await throws flow::error(request_expired); a run that ends with that has the
+    /// status expired, reason approval.
+    question&& expires() &&;
+    /// At the deadline this counts.
+    question&& otherwise(bool approves) &&;
+    template <class V>
+    question&& otherwise(bool approves, V const& value) &&
+    {
+        std::string text;
+        detail::encode(encoding::json, static_cast<V>(value), text);
+        return std::move(*this).otherwise_json(approves, std::move(text));
+    }
+    /// For programs that show questions: "mail", "desk".
+    question&& channel(std::string name) &&;
+
+    detail::question_draft const& as_drafted() const noexcept { return draft_; }
+
+private:
+    question&& about_json(std::string text) &&;
+    question&& otherwise_json(bool approves, std::string value) &&;
+    detail::question_draft draft_;
+};
+
+namespace detail {
+
+/// Throws flow::error(bad_argument) for a question that nobody could decide.
+std::shared_ptr<question_draft const> checked_question(question q, bool wants_value);
+
+template <class T>
+class [[nodiscard("a question is asked only when it is awaited")]] ask_operation final : public wait_base {
+public:
+    ask_operation(name n, std::shared_ptr<question_draft const> q) : wait_base(std::move(n), std::move(q)) {}
+    ask_operation(ask_operation&&) noexcept = default;
+
+    verdict<T> take()
+    {
+        check();
+        return std::move(*value_);
+    }
+    outcome<void> accept(encoding how, std::string_view payload) override { return decode(how, payload, value_.emplace()); }
+    std::string_view shape() const override { return shape_of<verdict<T>>(); }
+    std::string_view wanted_shape() const override { return shape_of<storage_of_answer<T>>(); }
+
+private:
+    std::optional<verdict<T>> value_;
+};
+
+}  // namespace detail
+
+/// Asks people, and waits until enough of them have answered (client::respond, `flow approve`, `flow reject`). With a T, who approves gives a
+/// value of that type. The wait costs no thread. Throws at the call: flow::error(bad_argument) for a question that cannot be decided. Throws
+/// at the await: flow::wait_timeout, flow::error(request_expired), flow::cancelled.
+template <class T = void>
+detail::ask_operation<T> ask(detail::name name, question what)
+{
+    [[maybe_unused]] constexpr bool storable = detail::check_storable<detail::storage_of_answer<T>>();
+    return {std::move(name), detail::checked_question(std::move(what), !std::is_void_v<T>)};
+}
+
+}  // namespace flow
+
+#pragma GCC visibility pop

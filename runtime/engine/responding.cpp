@@ -1,0 +1,89 @@
+// Questions to people, as a client answers them.
+#include <algorithm>
+
+#include "flow/client.hpp"
+#include "runtime/engine/client_core.hpp"
+
+namespace flow {
+
+namespace {
+
+digest read_digest(std::string_view hex)
+{
+    digest d;
+    auto const digit = [](char c) { return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1; };
+    bool good = hex.size() == 2 * d.bytes.size();
+    for (std::size_t i = 0; good && i < d.bytes.size(); ++i) {
+        auto const high = digit(hex[2 * i]), low = digit(hex[2 * i + 1]);
+        good = high >= 0 && low >= 0;
+        d.bytes[i] = static_cast<std::uint8_t>(high * 16 + low);
+    }
+    if (!good) throw error(errc::bad_argument, "`about` is a SHA-256 as it was shown: 64 hexadecimal digits");
+    return d;
+}
+
+[[noreturn]] void refuse(waitpoint_row const* row, response const& r, response_answer why)
+{
+    auto const about = row ? row->place + " of run " + to_string(row->run) : std::string();
+    switch (why) {
+    case response_answer::not_asked: throw error(errc::not_asked, r.by + " is none of those whom " + about + " asks");
+    case response_answer::already_other: throw error(errc::token_conflict, r.by + " answered " + about + " otherwise before");
+    case response_answer::decided_before: throw error(errc::token_conflict, about + " was decided before, by " + row->by);
+    case response_answer::timed_out: throw error(errc::token_ended, about + " was not decided in time: it takes no answer any more");
+    case response_answer::withdrawn: throw error(errc::token_ended, about + " was withdrawn: its run does not ask any more");
+    case response_answer::other_arguments: throw error(errc::bad_argument, about + " is about something else than you saw: look at it again");
+    case response_answer::not_a_choice:
+        throw error(errc::wrong_shape, !r.approves ? "who rejects gives no value" : about + (row->shape == "void" ? " takes no value" : " wants a value: " + row->shape));
+    default: break;
+    }
+    throw error(errc::unknown_request, r.secret_hash ? "no such question, or not its secret" : "no question " + to_string(r.to) + " in this store");
+}
+
+}  // namespace
+
+responded client::respond(waitpoint_id which, bool approves, respond_options o)
+{
+    response r;
+    r.to = which;
+    r.approves = approves;
+    if (!o.secret.empty()) r.secret_hash = sha256(o.secret);
+    r.by = o.by.empty() ? core()->by : std::string(o.by);
+    if (!o.value.empty()) r.value = detail::compact_json(o.value).value();
+    r.why = o.why;
+    if (!o.about.empty()) r.about = read_digest(o.about);
+    r.at = core()->time().now();
+    auto const told = core()->insist([&] { return data().respond(r); }).value();
+    switch (told.answer) {
+    case response_answer::decided:
+    case response_answer::counted:
+    case response_answer::already_same: break;
+    case response_answer::unknown:
+    case response_answer::wrong_secret: refuse(nullptr, r, told.answer);
+    default: {
+        auto const row = data().waitpoint(which).value();
+        refuse(row ? &*row : nullptr, r, told.answer);
+    }
+    }
+    core()->look();
+    return told;
+}
+
+std::vector<open_wait> client::questions_for(std::string_view who, std::size_t limit)
+{
+    waitpoint_filter open;
+    open.status = waitpoint_status::pending;
+    open.purpose = waitpoint_purpose::approval;
+    open.limit = 10'000;  // those of others are passed over here
+    std::vector<open_wait> out;
+    for (auto& row : waitpoints(open)) {
+        if (out.size() >= limit) break;
+        auto w = detail::as_open_wait(std::move(row));
+        auto const& asked = w.asks ? w.asks->assignees : std::vector<std::string>{};
+        if (who.empty() || asked.empty() || std::find(asked.begin(), asked.end(), who) != asked.end()) out.push_back(std::move(w));
+    }
+    return out;
+}
+
+std::vector<response> client::responses(waitpoint_id which) { return data().reader().responses(which).value(); }
+
+}  // namespace flow
