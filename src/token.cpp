@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "src/children.hpp"
 #include "src/names.hpp"
 #include "src/payloads.hpp"
 #include "src/pending.hpp"
@@ -127,7 +128,9 @@ namespace {
 class waiting final : public pending {
 public:
     waiting(wait_base& op, scope& s, completion& c, position at, wait_payload w)
-        : pending(s, c, std::move(at)), op_(op), on_(w), token_(run_.token_of(w.waitpoint).value_or(run::made_token{never, at_.place, {}}))
+        : pending(s, c, std::move(at)), op_(op), on_(w), child_(op.child_run()),
+          token_(run_.token_of(w.waitpoint).value_or(run::made_token{never, at_.place, {}})),
+          subject_(child_ ? "run " + to_string(*child_) : token_.place)
     {
     }
 
@@ -159,15 +162,19 @@ public:
             }
         }
         wait_reason reason;
-        reason.type = wait_reason::kind::external;
+        reason.type = child_ ? wait_reason::kind::child : wait_reason::kind::external;
         reason.id = to_string(on_.waitpoint);
-        reason.name = token_.place;
+        reason.name = child_ ? to_string(*child_) : token_.place;
         reason.since = run_.now();
         reason.until = due_at_;
         run_.block(*this, reason);
         run_.submit();
         auto const* known = run_.known(on_.waitpoint);
-        if (!fresh && cancelled_meanwhile(known)) cancel();
+        if (!fresh && cancelled_meanwhile(known)) {
+            // The store withdrew a token with the cancel; a child's end has other uses, and only the edge goes.
+            if (child_ && (!known || known->status == waitpoint_status::pending)) run_.take(on_.waitpoint);
+            cancel();
+        }
         else if (known && known->status != waitpoint_status::pending) woken(*known);
         else if (is_timer_over()) due(self_);
         else if (due_at_ != never) run_.hosted_by().arm_at(self_, due_at_);
@@ -179,14 +186,16 @@ public:
     {
         if (over_) return;
         if (w.id == on_.timer) return due(self_);
-        auto e = entry(w.status == waitpoint_status::completed && !w.output_is_error ? entry_kind::waited : entry_kind::wait_failed);
+        auto e = entry(w.status != waitpoint_status::completed || w.output_is_error ? entry_kind::wait_failed
+                       : child_                                               ? entry_kind::child_ended
+                                                                              : entry_kind::waited);
         e.by = w.by;
         e.why = w.why;
         e.encoding = encoding::json;
         std::string const who = w.by.empty() ? "somebody" : w.by;
-        if (e.kind == entry_kind::waited) {
+        if (e.kind != entry_kind::wait_failed) {
             if (auto const ok = op_.accept(w.output_encoding, w.output); !ok) {
-                run_.hold("undecodable", "the answer to " + token_.place + " does not fit its type: " + ok.error().message());
+                run_.hold("undecodable", (child_ ? "the result of " : "the answer to ") + subject_ + " does not fit its type: " + ok.error().message());
                 return;
             }
             e.payload = w.output;
@@ -199,8 +208,9 @@ public:
         run_.append(std::move(e));
         run_.take(w.id);
         settle_timer(waitpoint_status::withdrawn);
-        run_.unblock(*this, w.status == waitpoint_status::completed ? "Run was continued: " + who + " completed " + token_.place + "."
-                                                             : "Run was continued: " + token_.place + " timed out.");
+        run_.unblock(*this, child_                                      ? "Run was continued: " + subject_ + " has ended."
+                            : w.status == waitpoint_status::completed ? "Run was continued: " + who + " completed " + subject_ + "."
+                                                                      : "Run was continued: " + subject_ + " timed out.");
         run_.submit();
         end();
     }
@@ -218,7 +228,7 @@ public:
         if (token_ends_) run_.add(decide_waitpoint{on_.waitpoint, waitpoint_status::timed_out});
         else run_.leave_open(on_.waitpoint);
         settle_timer(waitpoint_status::completed);
-        run_.unblock(*this, "Run was continued: " + token_.place + " timed out.");
+        run_.unblock(*this, child_ ? "Run was continued: " + subject_ + " had not ended in time." : "Run was continued: " + subject_ + " timed out.");
         run_.submit_and_hold([this, d](superseded const* why) {
             if (why) {  // answered first
                 if (why->by) woken(*why->by);
@@ -234,6 +244,7 @@ public:
         return over_ ? std::nullopt : std::optional(on_.waitpoint);
     }
     bool leaves_open() const override { return !on_.made_here; }
+    bool leaves_undecided() const override { return child_.has_value(); }
     void cancel() override
     {
         if (over_) return;
@@ -272,14 +283,18 @@ private:
     }
     error_detail failure(waitpoint_row const& w) const
     {
+        if (child_ && w.status == waitpoint_status::completed) return failure_of_child(*child_, w, at_.place);
+        if (w.status == waitpoint_status::timed_out && child_) return {errc::wait_timeout, "", subject_ + " had not ended in time", at_.place, 0};
         if (w.output_is_error) return {errc::step_failed, "", w.output, at_.place, 0};
-        if (w.status == waitpoint_status::withdrawn) return {errc::token_ended, "", token_.place + " was withdrawn", at_.place, 0};
-        return {errc::wait_timeout, "", "nobody completed " + token_.place + " in time", at_.place, 0};
+        if (w.status == waitpoint_status::withdrawn) return {errc::token_ended, "", subject_ + " was withdrawn", at_.place, 0};
+        return {errc::wait_timeout, "", "nobody completed " + subject_ + " in time", at_.place, 0};
     }
 
     wait_base& op_;
     wait_payload on_;
+    std::optional<run_id> child_;  ///< it waits for the end of this run
     run::made_token token_;
+    std::string subject_;  ///< for people: what it waits for
     time_point due_at_ = never;
     bool token_ends_ = false;  ///< at due_at_ the token itself is over, not only this wait for it
     bool starting_ = true;     ///< inside begin(): the end is told by its return value
@@ -297,7 +312,9 @@ bool wait_base::is_unknown(run& r, position const& at)
         r.remember_token((*row)->id, {(*row)->due_at, (*row)->place});
         return false;
     }
-    error_detail const d{errc::unknown_token, "", "there is no token " + to_string(*id_) + " in this store", at.place, 0};
+    error_detail d{errc::unknown_token, "", "there is no token " + to_string(*id_) + " in this store", at.place, 0};
+    if (auto const child = child_run())
+        d = {errc::unknown_run, "", "nothing in this store waits for run " + to_string(*child) + ": it was started detached, or never", at.place, 0};
     auto e = r.make(entry_kind::wait_failed, at);
     e.name = name_.view();
     e.shape_out = shape();
@@ -323,7 +340,7 @@ bool wait_base::proceed(scope& s, completion& c, position at)
     bool fresh = true;
     if (what == run::found::recorded) {
         auto const& last = *entries.back();
-        if (last.kind == entry_kind::waited || last.kind == entry_kind::wait_failed) {
+        if (last.kind == entry_kind::waited || last.kind == entry_kind::child_ended || last.kind == entry_kind::wait_failed) {
             auto const text = r.intact_payload(last);
             if (!text) {
                 r.hold("corrupt", "the recorded answer to " + at.place + " (entry " +

@@ -69,6 +69,8 @@ public:
     virtual outcome<std::vector<journal_entry>> published(run_id run) = 0;
     /// The same as it came, after `after`, at most `limit`.
     virtual outcome<std::vector<journal_entry>> publications(run_id run, seq_no after, std::size_t limit) = 0;
+    /// A run's children in the order they were started, behind `after` if given, at most `limit`.
+    virtual outcome<std::vector<child_row>> children(run_id parent, std::optional<run_id> after, std::size_t limit) = 0;
     /// Of runs that stand in the queue, or whose owner is dead: each pair once.
     virtual outcome<std::vector<workflow_version>> versions_to_claim() = 0;
 };

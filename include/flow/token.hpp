@@ -149,6 +149,8 @@ public:
     name const& called() const noexcept { return name_; }
     wait_options const& options() const noexcept { return options_; }
     std::optional<waitpoint_id> const& waitpoint() const noexcept { return id_; }
+    /// The run whose end it waits for; none: it waits for a token.
+    virtual std::optional<run_id> child_run() const noexcept { return std::nullopt; }
 
 protected:
     wait_base(name n, std::optional<waitpoint_id> id, wait_options o) : name_(std::move(n)), id_(id), options_(o) {}

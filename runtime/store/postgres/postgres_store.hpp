@@ -29,6 +29,7 @@ public:
     outcome<std::vector<owner_row>> owners() override;
     outcome<std::vector<journal_entry>> published(run_id run) override;
     outcome<std::vector<journal_entry>> publications(run_id run, seq_no after, std::size_t limit) override;
+    outcome<std::vector<child_row>> children(run_id parent, std::optional<run_id> after, std::size_t limit) override;
     outcome<std::vector<workflow_version>> versions_to_claim() override;
 
 private:

@@ -1,6 +1,8 @@
 // What a change of a run's status or of a waitpoint's fate does to the rows around it. Inside a write transaction.
 #pragma once
 
+#include <span>
+
 #include "flow/store.hpp"
 #include "runtime/store/sqlite/connection.hpp"
 #include "src/plans.hpp"
@@ -14,10 +16,11 @@ seq_no write_plan(connection& c, run_row& row, detail::plan plan, epoch_no epoch
 /// A run whose wait is over, and that nobody holds, is queued. Its row then.
 run_row queue_woken(connection& c, std::int64_t run, time_point now);
 
-/// One wake row for each run that an edge ties to this waitpoint, but for `except`.
-void wake(connection& c, std::int64_t waitpoint, std::int64_t except = 0);
+/// One wake row for each run that an edge ties to this waitpoint, but for `except`. True: there is one.
+bool wake(connection& c, std::int64_t waitpoint, std::int64_t except = 0);
 
-/// What the end of a run leaves of its waits and its mailbox (run_change).
-void clear_up(connection& c, std::int64_t run, time_point at);
+/// What the end of a run means for others, and what it leaves of its waits and its mailbox (run_change). `row`: as it is from now on; `last`:
+/// the entries that end it. True: other runs were woken or asked.
+bool end_run(connection& c, run_row const& row, std::span<journal_entry const> last, time_point at);
 
 }  // namespace flow::sqlite_detail
