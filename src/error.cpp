@@ -49,6 +49,7 @@ void raise(error const& e)
         case errc::cancelled: throw cancelled{};
         case errc::wait_timeout: throw wait_timeout(e.detail());
         case errc::step_skipped: throw step_skipped(e.detail());
+        case errc::child_failed: throw child_error(e.detail());
         case errc::step_failed:
         case errc::step_timeout:
         case errc::output_unstorable: throw step_error(e.detail());

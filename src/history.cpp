@@ -51,7 +51,8 @@ bool is_outcome(entry_kind k) noexcept
 bool is_progress(entry_kind k) noexcept
 {
     using enum entry_kind;
-    return is_outcome(k) || k == waited || k == event || k == wait_failed || k == woken || k == value || k == token || is_segment_start(k);
+    return is_outcome(k) || k == waited || k == event || k == wait_failed || k == woken || k == value || k == token || k == child ||
+           k == child_ended || is_segment_start(k);
 }
 
 history::history(std::vector<journal_entry> entries, replay_order order) : entries_(std::move(entries)), order_(order)

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 
+#include "flow/detail/body.hpp"
 #include "flow/detail/call.hpp"
 #include "flow/error.hpp"
 #include "flow/ids.hpp"
@@ -83,6 +84,8 @@ public:
     /// bad_argument: a sentence that says why none does.
     virtual outcome<std::uint32_t> version_for(std::string_view workflow, std::uint32_t version, encoding how,
                                                std::string_view arguments) = 0;
+    /// The name and version a workflow function is registered under. unknown_workflow: a sentence.
+    virtual outcome<workflow_version> workflow_of(workflow_functions const& f) = 0;
     /// May be called from any thread, and after the run and the engine are gone.
     virtual secret_source secrets() = 0;
 

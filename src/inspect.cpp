@@ -69,6 +69,11 @@ void view_maker::tell(journal_entry const& e)
     case request: text = "It was asked to " + e.name + "."; break;
     case waited: text = e.place + " was answered."; break;
     case event: text = e.place + " got its event."; break;
+    case child:
+        if (auto const p = read_payload<child_payload>(e.payload); p && !p->refused) text = e.place + " was started as run " + to_string(p->run) + ".";
+        else text = e.place + " was not started.";
+        break;
+    case child_ended: text = e.place + " has ended."; break;
     case decision: {
         auto const p = read_payload<decision_payload>(e.payload);
         text = (e.place.empty() ? "The run" : e.place) + " was decided" + (p ? ": " + p->choice : std::string()) + ".";
@@ -152,6 +157,7 @@ std::string doing_of(run_row const& row, std::vector<step_view> const& steps, wa
         if (!w.detail.empty()) return w.detail;
         if (w.type == wait_reason::kind::external) return "It waits for somebody to complete " + w.name + ".";
         if (w.type == wait_reason::kind::timer) return "It sleeps at " + w.name + " until " + to_string(w.until) + ".";
+        if (w.type == wait_reason::kind::child) return "It waits for the end of run " + w.name + ".";
         return "It waits at " + w.name + ".";
     case paused: return "It is paused.";
     case held: return "It is held: " + w.detail;
@@ -188,6 +194,7 @@ std::string unblocked_by(run_row const& row, wait_reason const& w, std::vector<o
                 for (auto const& c : o.choices) choices += (choices.empty() ? "" : "|") + c;
         return "flow decide " + w.id + " " + choices;
     }
+    case wait_reason::kind::child: return "the end of run " + w.name;
     case wait_reason::kind::code: return "flow resume " + id + ", once its cause is gone";
     default: break;
     }

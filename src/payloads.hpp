@@ -31,6 +31,13 @@ struct wait_payload {
     std::optional<waitpoint_id> timer;  ///< falls due with this wait, where the token lives longer
 };
 
+/// child: the run that was started, or why it was not.
+struct child_payload {
+    run_id run;
+    std::string on_close;  ///< by name
+    std::optional<failure_payload> refused;
+};
+
 /// intervention; also the waitpoint's options.
 struct intervention_payload {
     waitpoint_id waitpoint;

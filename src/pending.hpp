@@ -7,6 +7,7 @@
 
 #include "flow/detail/operation.hpp"
 #include "flow/detail/scope.hpp"
+#include "src/children.hpp"
 #include "src/run.hpp"
 
 namespace flow::detail {
@@ -32,6 +33,8 @@ public:
     virtual std::optional<waitpoint_id> withdrawable() const { return std::nullopt; }
     /// It is not this operation's own: if only a branch is cancelled, others may still wait for it.
     virtual bool leaves_open() const { return false; }
+    /// It stays open whatever is cancelled: its fate is not this run's to decide.
+    virtual bool leaves_undecided() const { return false; }
     /// The engine stops: functions are asked to.
     virtual void stop() {}
 
@@ -49,7 +52,8 @@ protected:
     /// Re-entered after a cancel was taken while nobody held the run: what was completed before it still counts (P42).
     bool cancelled_meanwhile(waitpoint_row const* known)
     {
-        bool const completed = known && known->status == waitpoint_status::completed;
+        // A child that was cancelled meanwhile was so because its parent is: no outcome of its own.
+        bool const completed = known && known->status == waitpoint_status::completed && !is_cancelled_child(*known);
         if (shielded_ || completed || !run_.is_cancel_wanted(branch_)) return false;
         if (known && known->status != waitpoint_status::pending) run_.take(known->id);
         return true;

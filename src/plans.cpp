@@ -164,6 +164,7 @@ new_run_row new_row(new_run const& what)
     row.due_at = what.due_at;
     row.deadline_at = what.deadline_at;
     row.args_hash = sha256(what.arguments);
+    row.parent = what.parent;
     return out;
 }
 

@@ -37,6 +37,17 @@ std::string_view to_string(waitpoint_purpose p) noexcept
     return "?";
 }
 
+std::string_view to_string(close_policy p) noexcept
+{
+    switch (p) {
+    case close_policy::cancel: return "cancel";
+    case close_policy::abandon: return "abandon";
+    case close_policy::request_cancel: return "request_cancel";
+    case close_policy::detached: return "detached";
+    }
+    return "?";
+}
+
 std::string_view to_string(request_kind k) noexcept
 {
     switch (k) {

@@ -131,7 +131,7 @@ void run::applied(seq_no last)
     after_event();
 }
 
-void run::superseded(std::optional<waitpoint_row> decided)
+void run::superseded(struct superseded why)
 {
     last_ = durable_;
     in_flight_.clear();
@@ -140,7 +140,6 @@ void run::superseded(std::optional<waitpoint_row> decided)
     row_.snapshot = before_.snapshot;
     row_.reason = before_.reason;
     if (phase_ == phase::leaving) phase_ = phase::live;
-    struct superseded const why{std::move(decided)};
     if (auto then = std::exchange(answering_, nullptr)) then(&why);
     after_event();
 }

@@ -58,8 +58,9 @@ public:
     void enter(body_maker make);
     /// The group whose last entry is `last` is durable.
     void applied(seq_no last);
-    /// The newest group was not written: a waitpoint was decided already, or (no row) a release found work.
-    void superseded(std::optional<waitpoint_row> decided);
+    /// The newest group was not written: a waitpoint was decided already, a child's id or key is another run's, or (neither) a release found
+    /// work.
+    void superseded(struct superseded why);
     void returned(ticket t, call_result result);
     void due(ticket t);
     void woken(waitpoint_row const& w);
@@ -210,6 +211,8 @@ public:
         tokens_.insert_or_assign(w, std::move(t));
     }
     std::optional<made_token> token_of(waitpoint_id w) const;
+    /// A child this run started in this segment, and where: what goes with the branches that are given up.
+    void remember_child(run_id child, std::string place) { children_.insert_or_assign(child, std::move(place)); }
     /// The newest token made under an idempotency key; nothing for an empty or unknown key.
     struct keyed_token {
         waitpoint_id id;
@@ -264,6 +267,7 @@ private:
     void arm_deadline();
     void end_as_cancelled(std::string why);
     void withdraw(withdrawal w);
+    void close_children_of(std::vector<branch*> const& within);
     void park(scope& s, completion& c, position const& at, journaled_operation& op);
     bool advance();
     struct parked;
@@ -325,6 +329,7 @@ private:
     bool delivering_ = false, healing_ = false;
     std::map<waitpoint_id, made_token> tokens_;
     std::map<std::string, keyed_token, std::less<>> keyed_;
+    std::map<run_id, std::string> children_;
     std::vector<pending*> want_durable_;
     answered answering_;  ///< set while a group that may be superseded is on its way
     struct standing {
@@ -344,6 +349,7 @@ private:
 /// Why a group was not written.
 struct superseded {
     std::optional<waitpoint_row> by;
+    std::optional<run_row> taken{};
 };
 
 }  // namespace flow::detail

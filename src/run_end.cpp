@@ -158,9 +158,10 @@ void run::withdraw(withdrawal w)
                                                 [&](auto const& row) { return row.id == *on; });
         if (!answered) reached.push_back(t);
         if (!on || answered || !decided.insert(*on).second) continue;
-        if (w.within.empty() || !p->leaves_open()) add(decide_waitpoint{*on, waitpoint_status::withdrawn});
-        else leave_open(*on);
+        if (p->leaves_undecided() || (!w.within.empty() && p->leaves_open())) leave_open(*on);
+        else add(decide_waitpoint{*on, waitpoint_status::withdrawn});
     }
+    close_children_of(w.within);
     // Each in an event of its own: what one of them goes on with may write what has to be answered first.
     auto deliver = [this, reached, first = w.answered_first] {
         for (auto const& row : first) woken(row);
@@ -179,6 +180,16 @@ void run::withdraw(withdrawal w)
         if (why->by) w.answered_first.push_back(*why->by);  // it is answered: its value comes first (P42)
         withdraw(std::move(w));
     });
+}
+
+/// Children go with what started them, if that is their policy: the store knows it.
+void run::close_children_of(std::vector<branch*> const& within)
+{
+    if (within.empty()) return add(flow::close_children{});
+    flow::close_children some;
+    for (auto const& [id, place] : children_)
+        if (std::any_of(within.begin(), within.end(), [&p = place](auto const* b) { return p.starts_with(b->prefix); })) some.only.push_back(id);
+    if (!some.only.empty()) add(std::move(some));
 }
 
 void run::deliver_cancel(branch& b, position const& at, std::string_view name, journaled_operation& op)

@@ -14,7 +14,7 @@ entry_kind family(entry_kind k) noexcept
     switch (k) {
     case intent: case started: case attempt_failed: case step: case step_failed: case step_skipped: case returned:
     case abandoned: case intervention: case decision: return step;
-    case wait: case waited: case event: case wait_failed: return waited;
+    case wait: case waited: case event: case wait_failed: case child_ended: return waited;
     case sleep: case woken: return woken;
     default: return k;
     }
@@ -25,11 +25,13 @@ std::string_view family_name(entry_kind k, std::string_view shape_in) noexcept
     using enum entry_kind;
     switch (family(k)) {
     case step: return "step";
-    case waited: return shape_in.empty() ? "wait_for_token" : "wait_for_event";
+    case waited:
+        return k == child_ended ? "wait_for_run" : shape_in == "event" ? "wait_for_event" : shape_in == "ask" ? "ask" : "wait_for_token";
     case woken: return "sleep";
     case token: return "make_token";
     case value: return "value";
     case published: return "publish";
+    case child: return "start_run";
     default: return to_string(k);
     }
 }
@@ -79,7 +81,7 @@ run::found run::find(scope& s, completion& c, position const& at, expectation co
         return found::stopped;
     }
     // In a branch an outcome is told when the cursor comes to it; at once only what was there at once in the live run.
-    bool const at_once = first.kind == entry_kind::value || first.kind == entry_kind::published ? first.attempt == 0
+    bool const at_once = first.kind == entry_kind::value || first.kind == entry_kind::published || first.kind == entry_kind::child ? first.attempt == 0
                          : first.kind == entry_kind::step ? wanted.in_place && first.cls == effect::replayable && first.why.empty()
                                                           : first.kind == entry_kind::token;
     if (!its_turn || (s.in_branch().parent && !delivering_ && !at_once && recorded.ended))

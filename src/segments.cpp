@@ -64,6 +64,7 @@ void run::start_over()
     known_waitpoints_.clear();
     std::erase_if(tokens_, [this](auto const& t) { return t.second.after < durable_; });  // the others are not in the store yet
     keyed_.clear();
+    children_.clear();
     patches_.clear();
     make_body();
     if (body_) begin_body();

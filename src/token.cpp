@@ -4,6 +4,7 @@
 
 #include "flow/ask.hpp"
 #include "src/asking.hpp"
+#include "src/children.hpp"
 #include "src/events.hpp"
 #include "src/names.hpp"
 #include "src/payloads.hpp"
@@ -155,7 +156,9 @@ waitpoint_row event_row_of(waitpoint_row w, std::string correlation)
 class waiting final : public pending {
 public:
     waiting(wait_base& op, scope& s, completion& c, position at, wait_payload w)
-        : pending(s, c, std::move(at)), op_(op), on_(w), token_(run_.token_of(w.waitpoint).value_or(run::made_token{never, at_.place, {}}))
+        : pending(s, c, std::move(at)), op_(op), on_(w), child_(op.child_run()),
+          token_(run_.token_of(w.waitpoint).value_or(run::made_token{never, at_.place, {}})),
+          subject_(child_ ? "run " + to_string(*child_) : token_.place)
     {
     }
 
@@ -189,21 +192,27 @@ public:
             }
         }
         wait_reason reason;
-        reason.type = wait_reason::kind::external;
+        reason.type = child_ ? wait_reason::kind::child : wait_reason::kind::external;
         reason.id = to_string(on_.waitpoint);
-        reason.name = token_.place;
+        reason.name = child_ ? to_string(*child_) : token_.place;
         if (op_.is_question()) {
             auto const& asked = op_.asked().terms;
             reason.type = asked.subject == ask_subject::input ? wait_reason::kind::input : wait_reason::kind::approval;
             reason.detail = "It asks " + who_decides(asked) + ": " + printable(asked.text, 1000);
         }
-        if (op_.is_event()) reason.detail = "It waits for event \"" + std::string(op_.called().view()) + "\" " + (op_.is_for_this_run() ? "for this run." : "about " + printable(op_.correlation(run_), 300) + ".");
+        if (op_.is_event())
+            reason.detail = "It waits for event \"" + std::string(op_.called().view()) + "\" " +
+                            (op_.is_for_this_run() ? "for this run." : "about " + printable(op_.correlation(run_), 300) + ".");
         reason.since = run_.now();
         reason.until = due_at_;
         run_.block(*this, reason);
         run_.submit();
         auto const* known = run_.known(on_.waitpoint);
-        if (!fresh && cancelled_meanwhile(known)) cancel();
+        if (!fresh && cancelled_meanwhile(known)) {
+            // The store withdrew a token with the cancel; a child's end has other uses, and only the edge goes.
+            if (child_ && (!known || known->status == waitpoint_status::pending)) run_.take(on_.waitpoint);
+            cancel();
+        }
         else if (known && known->status != waitpoint_status::pending) woken(*known);
         else if (is_timer_over()) due(self_);
         else if (due_at_ != never) run_.hosted_by().arm_at(self_, due_at_);
@@ -217,14 +226,14 @@ public:
         if (w.id == on_.timer) return due(self_);
         if (w.status == waitpoint_status::timed_out && by_default()) return take_default(w.id);
         bool const answered = w.status == waitpoint_status::completed && !w.output_is_error;
-        auto e = entry(!answered ? entry_kind::wait_failed : op_.is_event() ? entry_kind::event : entry_kind::waited);
+        auto e = entry(!answered ? entry_kind::wait_failed : child_ ? entry_kind::child_ended : op_.is_event() ? entry_kind::event : entry_kind::waited);
         e.by = w.by;
         (e.kind == entry_kind::event ? e.commit_ref : e.why) = w.why;
         e.encoding = encoding::json;
         std::string const who = w.by.empty() ? "somebody" : w.by;
         if (answered) {
             if (auto const ok = op_.accept(w.output_encoding, w.output); !ok) {
-                run_.hold("undecodable", "the answer to " + token_.place + " does not fit its type: " + ok.error().message());
+                run_.hold("undecodable", (child_ ? "the result of " : "the answer to ") + subject_ + " does not fit its type: " + ok.error().message());
                 return;
             }
             e.payload = w.output;
@@ -237,10 +246,11 @@ public:
         run_.append(std::move(e));
         run_.take(w.id);
         settle_timer(waitpoint_status::withdrawn);
-        run_.unblock(*this, w.status != waitpoint_status::completed ? "Run was continued: " + token_.place + " timed out."
-                            : op_.is_event()                         ? "Run was continued: " + who + " told what " + token_.place + " waited for."
-                            : op_.is_question()                      ? "Run was continued: " + who + " decided " + token_.place + "."
-                                                                     : "Run was continued: " + who + " completed " + token_.place + ".");
+        run_.unblock(*this, child_                                    ? "Run was continued: " + subject_ + " has ended."
+                            : w.status != waitpoint_status::completed ? "Run was continued: " + subject_ + " timed out."
+                            : op_.is_event()                          ? "Run was continued: " + who + " told what " + subject_ + " waited for."
+                            : op_.is_question()                       ? "Run was continued: " + who + " decided " + subject_ + "."
+                                                                      : "Run was continued: " + who + " completed " + subject_ + ".");
         run_.submit();
         end();
     }
@@ -259,7 +269,7 @@ public:
         if (token_ends_) run_.add(decide_waitpoint{on_.waitpoint, waitpoint_status::timed_out});
         else run_.leave_open(on_.waitpoint);
         settle_timer(waitpoint_status::completed);
-        run_.unblock(*this, "Run was continued: " + token_.place + " timed out.");
+        run_.unblock(*this, child_ ? "Run was continued: " + subject_ + " had not ended in time." : "Run was continued: " + subject_ + " timed out.");
         run_.submit_and_hold([this, d, given](superseded const* why) {
             if (why) {  // answered first
                 if (why->by) woken(*why->by);
@@ -276,6 +286,7 @@ public:
         return over_ ? std::nullopt : std::optional(on_.waitpoint);
     }
     bool leaves_open() const override { return !on_.made_here; }
+    bool leaves_undecided() const override { return child_.has_value(); }
     void cancel() override
     {
         if (over_) return;
@@ -336,19 +347,24 @@ private:
     }
     error_detail failure(waitpoint_row const& w) const
     {
+        if (child_ && w.status == waitpoint_status::completed) return failure_of_child(*child_, w, at_.place);
+        if (w.status == waitpoint_status::timed_out && child_) return {errc::wait_timeout, "", subject_ + " had not ended in time", at_.place, 0};
         if (w.output_is_error) return {errc::step_failed, "", w.output, at_.place, 0};
-        if (w.status == waitpoint_status::withdrawn) return {errc::token_ended, "", token_.place + " was withdrawn", at_.place, 0};
+        if (w.status == waitpoint_status::withdrawn) return {errc::token_ended, "", subject_ + " was withdrawn", at_.place, 0};
         if (op_.is_question())
             return {op_.asked().terms.at_deadline == on_deadline::expire ? errc::request_expired : errc::wait_timeout, "",
-                    who_decides(op_.asked().terms) + " did not decide " + token_.place + " in time", at_.place, 0};
+                    who_decides(op_.asked().terms) + " did not decide " + subject_ + " in time", at_.place, 0};
         if (op_.is_event())
-            return {errc::wait_timeout, "", "no event \"" + std::string(op_.called().view()) + "\" for " + printable(op_.correlation(run_), 200) + " came in time", at_.place, 0};
-        return {errc::wait_timeout, "", "nobody completed " + token_.place + " in time", at_.place, 0};
+            return {errc::wait_timeout, "", "no event \"" + std::string(op_.called().view()) + "\" for " + printable(op_.correlation(run_), 200) +
+                    " came in time", at_.place, 0};
+        return {errc::wait_timeout, "", "nobody completed " + subject_ + " in time", at_.place, 0};
     }
 
     wait_base& op_;
     wait_payload on_;
+    std::optional<run_id> child_;  ///< it waits for the end of this run
     run::made_token token_;
+    std::string subject_;  ///< for people: what it waits for
     time_point due_at_ = never;
     bool token_ends_ = false;  ///< at due_at_ the token itself is over, not only this wait for it
     bool starting_ = true;     ///< inside begin(): the end is told by its return value
@@ -366,7 +382,9 @@ bool wait_base::is_unknown(run& r, position const& at)
         r.remember_token((*row)->id, {(*row)->due_at, (*row)->place});
         return false;
     }
-    error_detail const d{errc::unknown_token, "", "there is no token " + to_string(*id_) + " in this store", at.place, 0};
+    error_detail d{errc::unknown_token, "", "there is no token " + to_string(*id_) + " in this store", at.place, 0};
+    if (auto const child = child_run())
+        d = {errc::unknown_run, "", "nothing in this store waits for run " + to_string(*child) + ": it was started detached, or never", at.place, 0};
     auto e = r.make(entry_kind::wait_failed, at);
     e.name = name_.view();
     e.shape_out = shape();
@@ -418,7 +436,8 @@ bool wait_base::proceed(scope& s, completion& c, position at)
                                      "code back and start again, or ask at a place of its own");
             return false;
         }
-        if (last.kind == entry_kind::waited || last.kind == entry_kind::event || last.kind == entry_kind::wait_failed) {
+        if (last.kind == entry_kind::waited || last.kind == entry_kind::event || last.kind == entry_kind::child_ended ||
+            last.kind == entry_kind::wait_failed) {
             auto const text = r.intact_payload(last);
             if (!text) {
                 r.hold("corrupt", "the recorded answer to " + at.place + " (entry " +

@@ -228,7 +228,8 @@ private:
         for (auto const& w : run_.waitpoints) {
             if (w.id == settled) continue;
             bool const over = w.status != waitpoint_status::pending;
-            if (over) out_.effects.push_back(take_waitpoint{w.id});
+            bool const stays = w.type == waitpoint_type::run;  // a child goes on, and is found again
+            if (over || stays) out_.effects.push_back(take_waitpoint{w.id});
             else if (w.run == run_.row.id && w.idempotency_key.empty()) out_.effects.push_back(decide_waitpoint{w.id, waitpoint_status::withdrawn});
         }
     }

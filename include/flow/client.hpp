@@ -141,6 +141,8 @@ public:
         detail::decode(encoding::json, *text, value).value();
         return value;
     }
+    /// The runs this one started (flow::start_run), in that order, with their statuses; behind the run `after`, if given. unknown_run.
+    std::vector<child_row> children(run_id id, std::optional<run_id> after = {}, std::size_t limit = 100);
     /// A token, an intervention or a timer, with its state and what it was completed with. unknown_token.
     waitpoint_row waitpoint(waitpoint_id id);
     /// The same as a list, newest first; an empty filter takes all. Open tokens: `{.status = waitpoint_status::pending, .purpose =
@@ -215,6 +217,10 @@ public:
     bool wait_for_all(std::vector<any_run_handle> const& runs, std::chrono::milliseconds limit);
     /// Waits until one of them has; its index, the first in the list if several have. Nothing: not within the limit, or the list is empty.
     std::optional<std::size_t> wait_for_any(std::vector<any_run_handle> const& runs, std::chrono::milliseconds limit);
+
+    /// Waits until a run and all it started, and what those started, have ended: but for what was abandoned or detached. False: not within
+    /// the limit.
+    bool wait_for_family(any_run_handle const& run, std::chrono::milliseconds limit);
 
     store& data() noexcept;
 

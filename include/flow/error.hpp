@@ -24,7 +24,7 @@ enum class errc : std::uint16_t {
     nondeterminism = 201, undecodable, effect_unknown, journal_corrupt, no_version,
 
     step_failed = 301, step_timeout, wait_timeout, step_skipped, cancelled, output_unstorable, payload_too_large,
-    recoveries_exhausted, run_expired,
+    recoveries_exhausted, run_expired, child_failed,
 
     usage = 401, bad_name, bad_argument, unknown_workflow, start_conflict, unknown_run, unknown_token,
     token_conflict, token_ended, wrong_shape, run_ended, unknown_intervention, bad_choice, engine_stopped,
@@ -65,6 +65,7 @@ inline constexpr auto errors = std::to_array<error_row>({
     {errc::payload_too_large,    "payload_too_large",    remedy::correct,      "the value is larger than the store accepts"},
     {errc::recoveries_exhausted, "recoveries_exhausted", remedy::ask_a_person, "the run ended its process again and again without progress"},
     {errc::run_expired,          "run_expired",          remedy::give_up,      "the run's deadline passed before its end"},
+    {errc::child_failed,         "child_failed",         remedy::give_up,      "a child run failed, was cancelled or expired"},
     {errc::usage,                "usage",                remedy::correct,      "the call is not allowed here"},
     {errc::bad_name,             "bad_name",             remedy::correct,      "names are 1 to 256 bytes of UTF-8 without control characters"},
     {errc::bad_argument,         "bad_argument",         remedy::correct,      "an argument has the wrong type or value"},
@@ -144,10 +145,16 @@ class step_skipped : public error {
     using error::error;
 };
 
+/// Thrown at the await of a child run that ended otherwise than by a result. Its message is the whole path: the child's id, where in it the
+/// failure was, and so on down to the run that failed first; its tag is that failure's.
+class child_error : public error {
+    using error::error;
+};
+
 /// Thrown in a body that was cancelled. Not a std::exception, so that `catch (std::exception&)` lets it pass.
 struct cancelled {};
 
-/// Throws the class that belongs to the code: `cancelled`, `wait_timeout`, `step_skipped`, `step_error` or `error`.
+/// Throws the class that belongs to the code: `cancelled`, `wait_timeout`, `step_skipped`, `child_error`, `step_error` or `error`.
 [[noreturn]] void raise(error const& e);
 
 /// A value or an error. Ask it before `value()`; a bare `value()` throws the error it holds.

@@ -6,6 +6,7 @@
 #include "flow/attempt.hpp"
 #include "flow/backup.hpp"
 #include "flow/checkpoint.hpp"
+#include "flow/child.hpp"
 #include "flow/client.hpp"
 #include "flow/command_line.hpp"
 #include "flow/engine.hpp"

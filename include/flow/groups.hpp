@@ -94,14 +94,17 @@ template <class F>
 concept workflow_function = std::invocable<std::decay_t<F>&> && is_workflow_object<std::invoke_result_t<std::decay_t<F>&>>;
 template <class B>
 concept branch_like =
-    (durable_operation<B> && !std::is_lvalue_reference_v<B>) || (!durable_operation<B> && workflow_function<B>);
+    (durable_operation<B> && !std::is_lvalue_reference_v<B>) || (!durable_operation<B> && workflow_function<B>) || awaited_handle<B>;
 
 template <class B>
 struct branch_type {
     using type = std::remove_cvref_t<B>;
 };
 template <class B>
-    requires(!durable_operation<B>)
+    requires(awaited_handle<B>)
+struct branch_type<B> : operation_of_handle<std::remove_cvref_t<B>> {};
+template <class B>
+    requires(!durable_operation<B> && !awaited_handle<B>)
 struct branch_type<B> {
     static_assert(safe_in_co_await<B>,
                   "flow: g++ 12 copies this closure bit by bit inside co_await and destroys it twice (a compiler bug). Capture by "
@@ -202,7 +205,7 @@ template <class Range, class F>
 class [[nodiscard("a group runs only when it is awaited")]] for_each_operation final : public group_base {
     using R = std::remove_reference_t<Range>;
     using item = std::ranges::range_value_t<R>;
-    using B = std::remove_cvref_t<std::invoke_result_t<F&, item const&>>;
+    using B = branch_of<std::invoke_result_t<F&, item const&>>;
     using T = result_of<B>;
 
 public:

@@ -34,7 +34,7 @@ constexpr uuid as_uuid4(uuid random) noexcept
     return random;
 }
 
-/// A run, from outside: a UUIDv7, so ids sort by the time they were made.
+/// A run, from outside: a UUIDv7, so ids sort by the time they were made. A child's is derived from where its parent started it (version 8).
 struct run_id {
     uuid value;
     friend auto operator<=>(run_id const&, run_id const&) = default;

@@ -77,6 +77,40 @@ struct waitpoint_row {
     std::string options;           ///< JSON: what an intervention offers, a token's options
 };
 
+// Stored: append at the end, never renumber.
+/// What the end of a parent means for a child that has not ended. See flow::start_run.
+enum class close_policy : std::uint8_t {
+    cancel,          ///< cancelled with the part of the parent that started it: a branch given up, a cancel taken, at the latest the parent's end
+    abandon,         ///< it goes on
+    request_cancel,  ///< cancelled when the parent has ended, and not before
+    detached,        ///< a run of its own: nobody waits for it, and nothing of its parent reaches it
+};
+std::string_view to_string(close_policy p) noexcept;
+
+/// A run's child, as one looks at it.
+struct child_row {
+    run_row run;
+    close_policy on_close = close_policy::cancel;
+};
+
+struct new_run {
+    run_id id;
+    std::string tenant, key;  ///< (tenant, key) is unique; key "" is no key
+    std::string workflow;
+    std::uint32_t version = 1;
+    bool version_given = false;  ///< only then it counts in "the same start" (P54)
+    std::string arguments;       ///< encoded; equal bytes are the same start
+    flow::encoding encoding = flow::encoding::json;
+    std::string arguments_shape;
+    std::string queue, tags;
+    std::int32_t priority = 0;
+    time_point due_at{}, deadline_at = never;
+    std::string by, why;
+    time_point at{};
+    std::optional<run_id> parent{};  ///< of a child (start_child); its start entry says who in `by`
+    std::optional<event> first{};    ///< told to the run this start makes or finds, in the same transaction
+};
+
 // ---- what the holder of a run writes ------------------------------------------------------------------------------
 
 /// Inserts a waitpoint of this run. Inserting an id that is there already is a programming error. For one that waits for an event the
@@ -118,11 +152,29 @@ struct put_back {
     seq_no seq{};
     std::string payload;
 };
-using row_effect = std::variant<insert_waitpoint, add_edge, decide_waitpoint, leave_waitpoint, take_waitpoint, take_request, put_back>;
+/// Starts a child of this run, in the transaction of the entry that says so: its row, `start` entry and first snapshot as store::start
+/// writes them, its row among the parent's children, and, unless it is detached, the waitpoint of its end (end_of), which the parent owns.
+/// A child of this run that is there already under this id is found again, and nothing is written for it. If another run has the id, or the
+/// key, the whole group is answered `superseded` with that run (`taken`), and nothing is written. An edge to its end comes in a later group.
+struct start_child {
+    new_run run;
+    close_policy on_close = close_policy::cancel;
+    std::string place;  ///< where the parent started it
+};
+/// Asks those of this run's children that have not ended, and whose policy is `cancel`, to cancel: all, or those named. Each is asked once.
+struct close_children {
+    std::vector<run_id> only{};
+};
+using row_effect = std::variant<insert_waitpoint, add_edge, decide_waitpoint, leave_waitpoint, take_waitpoint, take_request, put_back,
+                                start_child, close_children>;
+
+/// The waitpoint of a child's end: completed in the transaction in which the child ends, once, with its result or its failure.
+waitpoint_id end_of(run_id child) noexcept;
 
 /// New values for the run row; the group has the snapshot entry that says so.
 /// A terminal status raises the epoch, frees the owner, withdraws the run's pending waitpoints, removes its edges and wake
-/// rows and answers what lies in its mailbox with `ended_before`.
+/// rows and answers what lies in its mailbox with `ended_before`; completes the waitpoint of its end if it is a child; asks its children that
+/// have not ended to cancel, if their policy is `cancel` or `request_cancel`.
 /// `release` frees the owner and raises the epoch. If the mailbox has something for the run, or the run is to be suspended
 /// `waiting` or `cancelling` and a waitpoint that blocks it is decided and not taken by this group, the group is answered `superseded` instead and nothing is written (P4, P36).
 struct run_change {
@@ -155,26 +207,12 @@ struct answer {
     answer_kind kind = answer_kind::applied;
     std::optional<waitpoint_row> superseded_by;  ///< the decided waitpoint; none: a release that found work
     std::vector<waitpoint_row> decided;          ///< of `add_edge`: those there was nothing to wait for
+    std::optional<run_row> taken{};              ///< of `start_child`: the run that has its id or key
+    bool others = false;                         ///< other runs were started, woken or asked: their holders should look
 };
 
 // ---- what everyone else writes --------------------------------------------------------------------------------------
 
-struct new_run {
-    run_id id;
-    std::string tenant, key;  ///< (tenant, key) is unique; key "" is no key
-    std::string workflow;
-    std::uint32_t version = 1;
-    bool version_given = false;  ///< only then it counts in "the same start" (P54)
-    std::string arguments;       ///< encoded; equal bytes are the same start
-    flow::encoding encoding = flow::encoding::json;
-    std::string arguments_shape;
-    std::string queue, tags;
-    std::int32_t priority = 0;
-    time_point due_at{}, deadline_at = never;
-    std::string by, why;
-    time_point at{};
-    std::optional<event> first{};  ///< told to the run this start makes or finds, in the same transaction
-};
 enum class start_answer : std::uint8_t {
     started,
     existing,  ///< the same start under this key; also the same id tried again

@@ -73,6 +73,8 @@ public:
     virtual outcome<std::vector<response>> responses(waitpoint_id to) = 0;
     /// What is in the inbox, and what became of it, until it expires.
     virtual outcome<std::vector<event_row>> events(event_filter const& which) = 0;
+    /// A run's children in the order they were started, behind `after` if given, at most `limit`.
+    virtual outcome<std::vector<child_row>> children(run_id parent, std::optional<run_id> after, std::size_t limit) = 0;
     /// Of runs that stand in the queue, or whose owner is dead: each pair once.
     virtual outcome<std::vector<workflow_version>> versions_to_claim() = 0;
 };

@@ -163,6 +163,8 @@ public:
     std::string correlation(run const& r) const;
     /// Of what completes the waitpoint, where that is not what the wait gives.
     virtual std::string_view wanted_shape() const { return shape(); }
+    /// The run whose end it waits for; none: it waits for a token.
+    virtual std::optional<run_id> child_run() const noexcept { return std::nullopt; }
 
 protected:
     wait_base(name n, std::optional<waitpoint_id> id, wait_options o) : name_(std::move(n)), id_(id), options_(o) {}

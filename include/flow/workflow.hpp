@@ -39,6 +39,23 @@ struct awaiter {
     decltype(auto) await_resume() { return op.take(); }
 };
 
+/// The same where a handle is awaited: it holds the operation.
+template <class Op>
+struct handle_awaiter {
+    Op op;
+    class promise_base& promise;
+
+    template <class Handle>
+    handle_awaiter(Handle const& h, promise_base& p) : op(h), promise(p)
+    {
+    }
+    handle_awaiter(handle_awaiter&&) = delete;
+
+    bool await_ready();
+    void await_suspend(std::coroutine_handle<>) const noexcept {}
+    decltype(auto) await_resume() { return op.take(); }
+};
+
 class promise_base : public completion {
 public:
     std::suspend_always initial_suspend() const noexcept { return {}; }
@@ -63,8 +80,10 @@ public:
     template <class Op>
     auto await_transform(Op&& op)
     {
-        using plain = std::remove_reference_t<Op>;
-        if constexpr (!durable_operation<Op>) {
+        using plain = std::remove_cvref_t<Op>;
+        if constexpr (awaited_handle<Op>) {
+            return handle_awaiter<typename operation_of_handle<plain>::type>(op, *this);
+        } else if constexpr (!durable_operation<Op>) {
             static_assert(never_true<Op>,
                           "flow: a workflow body may await durable operations only. Wrap it: co_await flow::step(\"name\", "
                           "[&]() -> asio::awaitable<T> { co_return co_await ...; })");
@@ -110,6 +129,12 @@ void destroy_frame(std::coroutine_handle<> frame, promise_base& p) noexcept;
 
 template <class Op>
 bool awaiter<Op>::await_ready()
+{
+    return op.start(*promise.in_scope, promise);
+}
+
+template <class Op>
+bool handle_awaiter<Op>::await_ready()
 {
     return op.start(*promise.in_scope, promise);
 }

@@ -60,6 +60,13 @@ void print_document(session const& s, run_view const& v)
     o.raw("steps", list_of(newest(v.steps, limit))).number("steps_total", static_cast<std::int64_t>(v.steps.size()));
     o.raw("happened", list_of(newest(v.happened, limit)))
         .number("happened_total", static_cast<std::int64_t>(v.happened.size()));
+    std::vector<std::string> children;
+    for (auto const& c : s.on.children(v.row.id, {}, s.asked.limit.value_or(1000))) {
+        json_object child;
+        child.text("id", to_string(c.run.id)).text("workflow", c.run.workflow).text("status", to_string(c.run.status.run));
+        children.push_back(child.text("on_close", to_string(c.on_close)).str());
+    }
+    o.raw("children", json_list(children));
     o.number("entries", v.entries).number("segment", v.segment).number("recoveries", v.recoveries).raw("resume", json_of(v.resume));
     o.raw("result", v.result && !v.result_in_blob ? json_payload(v.result_encoding, *v.result) : "null");
     o.yes_no("result_in_blob", v.result_in_blob).raw("failure", v.failure ? json_of(*v.failure) : "null");
@@ -84,6 +91,7 @@ public:
         events();
         end();
         steps();
+        children();
         happened();
     }
 
@@ -116,6 +124,7 @@ private:
         if (!row.tenant.empty()) line("tenant", shown(row.tenant, 300));
         if (!row.tags.empty()) line("tags", shown(row.tags, 300));
         auto const by = v_.happened.empty() ? std::string() : v_.happened.front().by;
+        if (row.parent) line("parent", to_string(*row.parent));
         line("started", ago(row.created_at) + (by.empty() ? "" : " by " + shown(by, 100)));
     }
     void now()
@@ -237,6 +246,20 @@ private:
                    {timed ? length_text(until - step.begun_at) : ""},
                    end});
         }
+        t.print(io_, false, 2);
+    }
+    void children()
+    {
+        auto const all = s_.on.children(v_.row.id, {}, limit_ + 1);
+        if (all.empty()) return;
+        bool const more = all.size() > limit_;
+        heading(more ? "Children (the first " + std::to_string(limit_) + ")" : "Children");
+        table t({{""}, {"", true}, {""}, {""}});
+        for (auto const& c : std::span(all).first(std::min(all.size(), limit_)))
+            t.add({{to_string(c.run.id)},
+                   {c.run.workflow},
+                   {std::string(to_string(c.run.status.run)), style_of(c.run.status.run)},
+                   {std::string(to_string(c.on_close)), style::dim}});
         t.print(io_, false, 2);
     }
     void happened()

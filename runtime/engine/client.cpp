@@ -81,6 +81,13 @@ run_view view_of(detail::client_core& core, run_id id)
 run_view client::inspect(run_id id) { return view_of(*core_, id); }
 std::vector<run_row> client::runs(run_filter const& which) { return core_->data->reader().runs(which).value(); }
 
+std::vector<child_row> client::children(run_id id, std::optional<run_id> after, std::size_t limit)
+{
+    auto all = core_->data->reader().children(id, after, limit).value();
+    if (all.empty() && !core_->data->run(id).value()) no_run(to_string(id));
+    return all;
+}
+
 std::vector<journal_entry> client::journal(run_id id, seq_no after, std::size_t limit)
 {
     auto entries = core_->data->journal(id, after, limit).value();
@@ -313,6 +320,26 @@ bool client::wait_for_all(std::vector<any_run_handle> const& runs, std::chrono::
         auto const left = std::chrono::duration_cast<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
         return r.wait(std::max(left, left.zero()));
     });
+}
+
+bool client::wait_for_family(any_run_handle const& run, std::chrono::milliseconds limit)
+{
+    auto const end = detail::ends_after(limit);
+    std::vector<run_id> all{run.id()};
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        // After its end a run starts nothing more.
+        auto const left = std::chrono::duration_cast<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
+        if (!any_run_handle(core_, all[i]).wait(std::max(left, left.zero()))) return false;
+        std::optional<run_id> after;
+        for (;;) {
+            auto const page = core_->data->reader().children(all[i], after, 100).value();
+            for (auto const& c : page)
+                if (c.on_close == close_policy::cancel || c.on_close == close_policy::request_cancel) all.push_back(c.run.id);
+            if (page.size() < 100) break;
+            after = page.back().run.id;
+        }
+    }
+    return true;
 }
 
 std::optional<std::size_t> client::wait_for_any(std::vector<any_run_handle> const& runs, std::chrono::milliseconds limit)

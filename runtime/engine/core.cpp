@@ -96,8 +96,17 @@ workflow_version engine_core::registered(workflow_functions const& f) const
     std::lock_guard const lock(guard_);
     auto const at = by_function_.find(&f);
     if (at == by_function_.end())
-        throw error(errc::unknown_workflow, "this function was not added: call engine.add<fn>(\"name\") before engine.start<fn>");
+        throw error(errc::unknown_workflow, "this function was not added: call engine.add<fn>(\"name\") before engine.start<fn>, or flow::start_run<fn> in a body");
     return at->second;
+}
+
+outcome<workflow_version> engine_core::name_of(workflow_functions const& f) const
+{
+    try {
+        return registered(f);
+    } catch (error const& e) {
+        return e;
+    }
 }
 
 std::pair<workflow_version, workflow_functions const*> engine_core::find(std::string_view name, std::uint32_t version) const

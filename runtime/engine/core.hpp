@@ -42,6 +42,8 @@ public:
     void add(std::string_view name, workflow_options o, workflow_functions const& f);
     /// The name and version a function was registered under. Throws flow::error(unknown_workflow).
     workflow_version registered(workflow_functions const& f) const;
+    /// The same without exceptions.
+    outcome<workflow_version> name_of(workflow_functions const& f) const;
     /// Version 0: the newest. Throws flow::error(unknown_workflow).
     std::pair<workflow_version, workflow_functions const*> find(std::string_view name, std::uint32_t version) const;
     any_run_handle start(workflow_version const& w, std::string arguments, std::string_view shape, start_options const& o);

@@ -145,6 +145,7 @@ void driver::ask_to_stop()
 
 void driver::written(seq_no last, answer const& a)
 {
+    if (a.others) engine_.look_soon();
     if (a.kind == answer_kind::applied && a.decided.empty()) {
         post([this, last](run& r) {
             if (!gone_) r.applied(last);
@@ -163,7 +164,8 @@ void driver::answered(seq_no last, answer const& a)
         for (auto const& w : a.decided) run_->woken(w);
         return;
     case answer_kind::superseded:
-        run_->superseded(a.superseded_by);
+        if (!run_->awaits_answer()) return give_up(error(errc::start_conflict, "another run has the id of a child that it started"));
+        run_->superseded({a.superseded_by, a.taken});
         engine_.look_soon();
         return;
     case answer_kind::fenced:
@@ -232,6 +234,7 @@ outcome<std::uint32_t> driver::version_for(std::string_view workflow, std::uint3
         return e;
     }
 }
+outcome<workflow_version> driver::workflow_of(workflow_functions const& f) { return engine_.name_of(f); }
 void driver::warn(std::string_view text) { engine_.log(log_level::warning, std::string(text)); }
 
 namespace {

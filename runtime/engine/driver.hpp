@@ -69,6 +69,7 @@ public:
     outcome<std::string> load_blob(digest const& hash) override;
     outcome<std::optional<waitpoint_row>> find_waitpoint(waitpoint_id id) override;
     outcome<std::uint32_t> version_for(std::string_view workflow, std::uint32_t version, encoding how, std::string_view arguments) override;
+    outcome<workflow_version> workflow_of(workflow_functions const& f) override;
     secret_source secrets() override { return secrets_; }
     void warn(std::string_view text) override;
 

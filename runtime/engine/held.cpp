@@ -9,7 +9,7 @@ namespace {
 /// Lets a body read and refuses everything else; a replay asks for nothing else.
 class reading_host final : public host {
 public:
-    reading_host(store& s, flow::clock const& c) : store_(s), clock_(c) {}
+    reading_host(store& s, flow::clock const& c, workflow_names const& names) : store_(s), clock_(c), names_(names) {}
 
     flow::clock const& clock() const override { return clock_; }
     void fill_random(std::span<std::uint8_t>) override {}
@@ -22,6 +22,7 @@ public:
     outcome<std::string> load_blob(digest const& hash) override { return store_.load_blob(hash); }
     outcome<std::optional<waitpoint_row>> find_waitpoint(waitpoint_id id) override { return store_.waitpoint(id); }
     outcome<std::uint32_t> version_for(std::string_view, std::uint32_t version, encoding, std::string_view) override { return version; }
+    outcome<workflow_version> workflow_of(workflow_functions const& f) override { return names_(f); }
     secret_source secrets() override
     {
         return [this](waitpoint_id w) { return store_.secret_of(w); };
@@ -31,6 +32,7 @@ public:
 private:
     store& store_;
     flow::clock const& clock_;
+    workflow_names const& names_;
 };
 
 }  // namespace
@@ -57,11 +59,11 @@ outcome<std::unique_ptr<body>> make_body(workflow_functions const& functions, st
 }
 
 bool worth_retrying(loaded_run loaded, workflow_functions const& functions, run_settings const& settings, store& s, clock const& c,
-                    std::string_view so_far)
+                    std::string_view so_far, workflow_names const& names)
 {
     auto const arguments = load_arguments(loaded, s);
     if (!functions.make(arguments.how, arguments.text)) return false;
-    reading_host host(s, c);
+    reading_host host(s, c, names);
     auto const secrets = host.secrets();
     secrets_here const here(secrets);
     run r(std::move(loaded), settings, host);

@@ -92,7 +92,9 @@ void engine_core::look_into_store(bool everything)
 
     if (changed) deliver_notices();
     if (changed || due) {
-        if (auto const n = store->scan(clock().now(), claim_chunk); !n) trouble("looking for timers", n.error());
+        auto const n = store->scan(clock().now(), claim_chunk);
+        if (!n) trouble("looking for timers", n.error());
+        else if (*n > 0) look_soon();  // what it changed may have woken or asked runs that are held here
         if (auto const t = store->next_due()) store_due_ = *t;
     }
     last_claim_ = now;
@@ -357,7 +359,7 @@ void engine_core::retry_held()
             auto loaded = store->load(row.id);
             if (!loaded || !*loaded) continue;
             auto const tried = [this, known, id = row.id, so_far = reason.detail, loaded = **std::move(loaded)] {
-                if (!worth_retrying(loaded, *known.functions, known.settings, *store, clock(), so_far)) return;
+                if (!worth_retrying(loaded, *known.functions, known.settings, *store, clock(), so_far, [this](auto const& f) { return name_of(f); })) return;
                 request again;
                 again.id = request_id{shared_->new_uuid4()};
                 again.run = id;

@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "crash/everything.hpp"
+#include "crash/processes.hpp"
 #include "flow/store_reader.hpp"
 #include "support/eventually.hpp"
 #include "support/invariants.hpp"
@@ -18,29 +19,6 @@ using namespace std::chrono_literals;
 using namespace flow::test;
 
 namespace {
-
-/// Runs `body` in a process of its own; its exit status as waitpid gives it.
-template <class Body>
-pid_t in_a_process(Body body)
-{
-    pid_t const child = ::fork();
-    REQUIRE(child >= 0);
-    if (child == 0) {
-        int code = 1;
-        try {
-            code = body();
-        } catch (...) {
-        }
-        ::_exit(code);  // nothing of the test's own is torn down here
-    }
-    return child;
-}
-int wait_for(pid_t child)
-{
-    int status = 0;
-    REQUIRE(::waitpid(child, &status, 0) == child);
-    return status;
-}
 
 /// A ledger that survives its process.
 void keep(std::string const& file)

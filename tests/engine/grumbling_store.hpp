@@ -67,6 +67,10 @@ public:
     {
         return wrapped_.publications(run, after, limit);
     }
+    outcome<std::vector<child_row>> children(run_id parent, std::optional<run_id> after, std::size_t limit) override
+    {
+        return wrapped_.children(parent, after, limit);
+    }
     outcome<std::vector<workflow_version>> versions_to_claim() override { return wrapped_.versions_to_claim(); }
 
 private:

@@ -80,6 +80,12 @@ template <class Op>
 concept durable_operation =
     std::derived_from<std::remove_cvref_t<Op>, operation> && !std::is_const_v<std::remove_reference_t<Op>>;
 
+/// A value that may be awaited as often as one likes, and the operation that each await of it is: `type`, made from the value.
+template <class Handle>
+struct operation_of_handle {};
+template <class H>
+concept awaited_handle = requires { typename operation_of_handle<std::remove_cvref_t<H>>::type; };
+
 template <class Op>
 using result_of = decltype(std::declval<Op&>().take());
 

@@ -1,5 +1,7 @@
 #include "runtime/store/memory/changes.hpp"
 
+#include "runtime/store/memory/children.hpp"
+
 namespace flow::memory_detail {
 
 namespace {
@@ -9,47 +11,61 @@ void remove_wakes(tables& t, std::int64_t run)
     for (auto const w : std::set(t.run(run).wakes)) t.remove_wake(run, w);
 }
 
-void withdraw_waits(tables& t, std::int64_t run, time_point at)
+/// `ends`: the run does, else it is to clean up, and may still wait for children.
+bool withdraw_waits(tables& t, std::int64_t run, bool ends, time_point at)
 {
+    auto const goes = [&](std::int64_t w) {
+        auto const& row = t.waitpoint(w).row;
+        return row.status == waitpoint_status::pending && (ends || row.type != waitpoint_type::run);
+    };
+    bool others = false;
     for (auto const w : t.run(run).waitpoints)
-        if (t.waitpoint(w).row.status == waitpoint_status::pending)
-            decide(t, w, waitpoint_status::withdrawn, at, run);  // whoever else is blocked by it learns it
+        if (goes(w)) others = decide(t, w, waitpoint_status::withdrawn, at, run) || others;  // whoever else is blocked by it learns it
     // Another run's waitpoint goes on without this one.
     for (auto const& [w, edge] : std::map(t.run(run).edges))
-        if (t.waitpoint(w).row.status == waitpoint_status::pending) t.remove_edge(run, w);
+        if (goes(w)) t.remove_edge(run, w);
+    return others;
 }
 
 }  // namespace
 
-void wake(tables& t, std::int64_t waitpoint, std::int64_t except)
+bool wake(tables& t, std::int64_t waitpoint, std::int64_t except)
 {
-    for (auto const run : t.waitpoint(waitpoint).waiters)
-        if (run != except) t.add_wake(run, waitpoint);
+    bool any = false;
+    for (auto const run : t.waitpoint(waitpoint).waiters) {
+        if (run == except) continue;
+        t.add_wake(run, waitpoint);
+        any = true;
+    }
+    return any;
 }
 
-void decide(tables& t, std::int64_t waitpoint, waitpoint_status fate, time_point at, std::int64_t except)
+bool decide(tables& t, std::int64_t waitpoint, waitpoint_status fate, time_point at, std::int64_t except)
 {
     auto row = t.waitpoint(waitpoint).row;
     row.status = fate;
     row.completed_at = at;
     t.set_waitpoint(waitpoint, std::move(row));
-    wake(t, waitpoint, except);
+    return wake(t, waitpoint, except);
 }
 
-void clear_up(tables& t, std::int64_t run, time_point at)
+bool end_run(tables& t, std::int64_t run, std::span<journal_entry const> last, time_point at)
 {
-    withdraw_waits(t, run, at);
+    auto const& row = t.run(run).row;
+    bool others = row.parent && complete_end(t, row.id, detail::result_of_run(last, row), at);
+    others = withdraw_waits(t, run, true, at) || others;
     for (auto const& [w, edge] : std::map(t.run(run).edges)) t.remove_edge(run, w);
     remove_wakes(t, run);
     for (auto const q : t.run(run).requests)
         if (t.request_at(q).fate == request_fate::left_to_holder) t.set_request(q, request_fate::ended_before, seq_no::none);
+    return ask_children(t, run, {}, true, at) || others;
 }
 
 seq_no write_plan(tables& t, run_row& row, detail::plan plan, epoch_no epoch, owner_id owner, time_point at)
 {
     auto const last = t.run(row.num).last();
     detail::number(plan, row.id, last, epoch);
-    for (auto& e : plan.entries) t.append(row.num, std::move(e));
+    for (auto const& e : plan.entries) t.append(row.num, e);
     row.status = plan.change.status;
     row.terminal_reason = plan.change.terminal_reason;
     row.reason = plan.change.reason;
@@ -58,10 +74,11 @@ seq_no write_plan(tables& t, run_row& row, detail::plan plan, epoch_no epoch, ow
     row.epoch = epoch;
     row.owner = owner;
     t.set_row(row);
-    if (plan.withdraw_waits) withdraw_waits(t, row.num, at);
+    if (plan.withdraw_waits) withdraw_waits(t, row.num, false, at);
     // Who replays a queued run looks at its edges: that is what its wake rows asked for.
     if (row.status.execution == execution_status::queued) remove_wakes(t, row.num);
-    if (is_terminal(row.status.execution)) clear_up(t, row.num, at);
+    if (is_terminal(row.status.execution)) end_run(t, row.num, plan.entries, at);
+    else if (plan.withdraw_waits) ask_children(t, row.num, {}, false, at);  // it was cancelled, and so are they
     return next(last);
 }
 

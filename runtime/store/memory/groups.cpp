@@ -4,6 +4,7 @@
 #include <set>
 
 #include "runtime/store/memory/changes.hpp"
+#include "runtime/store/memory/children.hpp"
 #include "runtime/store/memory/events.hpp"
 #include "runtime/store/memory/memory_store.hpp"
 #include "src/events.hpp"
@@ -54,7 +55,9 @@ private:
         auto a = applied(g);
         for (auto const& effect : g.effects)
             if (auto const* e = std::get_if<add_edge>(&effect); e && given_.contains(e->waitpoint)) a.decided.push_back(given_.at(e->waitpoint).done);
+        others_ = false;
         write(g);
+        a.others = others_;
         return a;
     }
 
@@ -123,6 +126,12 @@ private:
             } else if (auto const* l = std::get_if<leave_waitpoint>(&g.effects[i])) {
                 if (auto const num = find(g, i, l->waitpoint); is_decided(num))
                     return detail::superseded_by(t_.waitpoint(num).row);
+            } else if (auto const* s = std::get_if<start_child>(&g.effects[i])) {
+                if (auto other = in_the_way(t_, *s)) {
+                    auto a = detail::superseded_by(std::nullopt);
+                    a.taken = std::move(other);
+                    return a;
+                }
             } else if (auto const* t = std::get_if<take_waitpoint>(&g.effects[i])) {
                 consumed.insert(find(g, i, t->waitpoint));
             }
@@ -174,7 +183,7 @@ private:
                        },
                        [&](decide_waitpoint const& d) {
                            auto const num = t_.find(d.waitpoint);
-                           memory_detail::decide(t_, num, d.fate, at, g.num);
+                           others_ = memory_detail::decide(t_, num, d.fate, at, g.num) || others_;
                            forget(g.num, num);
                        },
                        [&](leave_waitpoint const& l) { forget(g.num, t_.find(l.waitpoint)); },
@@ -191,6 +200,8 @@ private:
                            t_.set_request(num, request_fate::taken, g.entries[t.entry].seq);
                        },
                        [&](put_back const& p) { t_.put_back(g.num, p.seq, p.payload); },
+                       [&](start_child const& s) { others_ = start_child_of(t_, g.num, s) || others_; },
+                       [&](close_children const& c) { others_ = ask_children(t_, g.num, c.only, false, at) || others_; },
                    },
                    effect);
     }
@@ -209,7 +220,7 @@ private:
             row.epoch = next(row.epoch);
         }
         t_.set_row(row);
-        if (is_terminal(row.status.run)) clear_up(t_, g.num, at);
+        if (is_terminal(row.status.run)) others_ = end_run(t_, g.num, g.entries, at) || others_;
     }
 
     tables& t_;
@@ -218,6 +229,7 @@ private:
         waitpoint_row done;
     };
     std::map<waitpoint_id, given_event> given_;  ///< to waits that the group at hand makes
+    bool others_ = false;  ///< the group that is being written concerns other runs
     std::set<std::int64_t> behind_;  ///< runs with a group that was not applied: nor is what comes behind it
 };
 

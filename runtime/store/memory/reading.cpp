@@ -178,6 +178,18 @@ outcome<std::vector<journal_entry>> memory_reader::publications(run_id run, seq_
     return out;
 }
 
+outcome<std::vector<child_row>> memory_reader::children(run_id parent, std::optional<run_id> after, std::size_t limit)
+{
+    std::scoped_lock guard(t_.mutex);
+    std::vector<child_row> out;
+    auto const num = t_.rows.find(parent);
+    if (num == 0) return out;
+    auto const behind = after ? t_.rows.find(*after) : 0;
+    for (auto const& [child, on_close] : t_.rows.run(num).children)
+        if (child > behind && out.size() < limit) out.push_back({t_.rows.run(child).row, on_close});
+    return out;
+}
+
 outcome<std::vector<workflow_version>> memory_reader::versions_to_claim()
 {
     std::scoped_lock guard(t_.mutex);

@@ -1,8 +1,10 @@
 // start() and ask(): what people and programs ask of runs.
 #include "runtime/store/memory/changes.hpp"
+#include "runtime/store/memory/children.hpp"
 #include "runtime/store/memory/events.hpp"
 #include "runtime/store/memory/memory_store.hpp"
 #include "src/events.hpp"
+#include "src/plans.hpp"
 
 namespace flow::memory_detail {
 
@@ -20,9 +22,7 @@ outcome<started> memory_store::start(new_run const& what)
             if (same && what.first) out.first = deliver_event(t, detail::told_to(*what.first, there.id));
             return;
         }
-        auto [row, plan] = detail::new_row(what);
-        row.num = t.add_run(row);
-        write_plan(t, row, std::move(plan), row.epoch, owner_id::nobody, what.at);
+        auto const& row = t.run(insert_new_run(t, what)).row;
         out = {start_answer::started, row.id, row};
         if (what.first) out.first = deliver_event(t, detail::told_to(*what.first, row.id));
     });
@@ -40,16 +40,7 @@ outcome<request_fate> memory_store::ask(request const& what)
         }
         auto const num = t.find(what.run);
         if (num == 0) return;
-        auto row = t.run(num).row;
-        auto plan = detail::plan_request(row, what);
-        fate = plan.fate;
-        if (plan.plan) {
-            auto const epoch = detail::epoch_for_request(row);
-            auto const entry = write_plan(t, row, std::move(*plan.plan), epoch, owner_id::nobody, what.at);
-            t.add_request(num, what, fate, entry);
-        } else if (fate == request_fate::left_to_holder) {
-            t.add_request(num, what, fate, seq_no::none);
-        }
+        fate = ask_run(t, num, what);
     });
     if (!done) return done.error();
     return fate;

@@ -134,6 +134,12 @@ void tables::put_back(std::int64_t run, seq_no seq, std::string const& payload)
     there = payload;
 }
 
+void tables::add_child(std::int64_t run, std::int64_t child, close_policy on_close)
+{
+    at(run).children.emplace(child, on_close);
+    undo_.emplace_back([this, run, child] { at(run).children.erase(child); });
+}
+
 // ---- waitpoints -----------------------------------------------------------------------------------------------------
 
 void tables::index(waitpoint_record const& w, std::int64_t num, bool there)

@@ -32,6 +32,7 @@ struct run_record {
     std::set<std::int64_t> wakes;            ///< waitpoints
     std::vector<std::int64_t> waitpoints;    ///< those its body made
     std::vector<std::int64_t> requests;
+    std::map<std::int64_t, close_policy> children;  ///< by the child's number: in the order they were started
     std::map<std::string, seq_no, std::less<>> published;  ///< the newest entry of each key
 
     journal_entry const& at(seq_no seq) const { return journal[static_cast<std::size_t>(static_cast<std::int64_t>(seq)) - 1]; }
@@ -106,6 +107,7 @@ public:
     void set_row(run_row const& row);
     void append(std::int64_t run, journal_entry e);
     void put_back(std::int64_t run, seq_no seq, std::string const& payload);
+    void add_child(std::int64_t run, std::int64_t child, close_policy on_close);
     std::int64_t add_waitpoint(std::int64_t run, waitpoint_row row);
     void set_waitpoint(std::int64_t num, waitpoint_row row);
     void add_response(std::int64_t waitpoint, response r);

@@ -51,18 +51,25 @@ struct batch_state::concerned {
             runs.insert(g.num);
             if (!g.effects.empty() || g.change) with_edges.insert(g.num);
             if (g.change) with_mail.insert(g.num);
-            if (ends(g)) ending.insert(g.num);
+            if (ends(g)) {
+                ending.insert(g.num);
+                closing.insert(g.num);
+                end_points.insert(end_of(g.run));
+            }
             for (auto const& e : g.effects) {
                 if (auto const* w = std::get_if<insert_waitpoint>(&e); w && detail::wants_event(g, w->row))
                     topics.insert({w->row.name, w->row.correlation});
                 if (auto const* id = spoken_of(e)) waitpoints.insert(*id);
                 if (auto const* d = std::get_if<decide_waitpoint>(&e)) decided.insert(d->waitpoint);
                 if (std::holds_alternative<take_request>(e)) with_mail.insert(g.num);
+                if (std::holds_alternative<flow::close_children>(e)) closing.insert(g.num);
+                if (auto const* s = std::get_if<start_child>(&e)) starts.push_back(s);
             }
         }
     }
-    std::set<std::int64_t> runs, with_edges, with_mail, ending;
-    std::set<waitpoint_id> waitpoints, decided;
+    std::set<std::int64_t> runs, with_edges, with_mail, ending, closing;
+    std::vector<start_child const*> starts;
+    std::set<waitpoint_id> waitpoints, decided, end_points;  ///< end_points: of runs that may be children
     std::set<topic> topics;
 };
 
@@ -78,11 +85,12 @@ void batch_state::lock(concerned const& all)
 {
     // Whoever only appends could do with FOR SHARE. But nobody else ever wants less of these rows, and one pass by number takes one
     // mode.
-    c_.with_next("select 1 from runs where num = " + any_of(all.runs) + " order by num for no key update;");
+    c_.with_next("select 1 from runs where num = " + any_of(all.runs) +
+                 (all.closing.empty() ? std::string() : or_children_of(number_list(all.closing))) + " order by num for no key update;");
     lock_topics(c_, all.topics);
     std::string which;
     if (!all.waitpoints.empty()) which = "w.id in (" + id_list(all.waitpoints) + ")";
-    if (!all.ending.empty()) which += (which.empty() ? "" : " or ") + ("w.run = " + any_of(all.ending) + " and w.status = 0");
+    if (!all.ending.empty()) which += (which.empty() ? "" : " or ") + ("(w.run = " + any_of(all.ending) + " or w.id in (" + id_list(all.end_points) + ")) and w.status = 0");
     if (which.empty()) return;
     // What waits or leaves holds off whoever decides; what decides holds off everybody.
     auto const* const mode = all.decided.empty() && all.ending.empty() ? " for share of w;" : " for no key update of w;";
@@ -100,8 +108,10 @@ void batch_state::read(concerned const& all)
     constexpr auto edge = "1, e.run, w.id, w.status <> 0, 0, 0, 0, 0, 0, 0 from waitpoints w join edges e on e.waitpoint = w.num where ";
     add(!all.with_edges.empty(), edge + ("e.run = " + any_of(all.with_edges)));
     add(!all.decided.empty(), edge + ("w.id in (" + id_list(all.decided) + ")"));
-    add(!all.ending.empty(), edge + ("w.run = " + any_of(all.ending) + " and w.status = 0"));
-    add(!all.ending.empty(), "2, run, id, false, 0, 0, 0, 0, 0, 0 from waitpoints where run = " + any_of(all.ending) + " and status = 0");
+    auto const ends = all.ending.empty() ? std::string() : "(w.run = " + any_of(all.ending) + " or w.id in (" + id_list(all.end_points) + ")) and w.status = 0";
+    add(!all.ending.empty(), edge + ends);
+    add(!all.ending.empty(), "2, w.run, w.id, false, 0, 0, 0, 0, 0, 0 from waitpoints w where " + ends);
+    add(!all.closing.empty(), "4, k.parent, r.id, false, 0, 0, 0, 0, 0, 0 from children k join runs r on r.num = k.parent where k.parent = " + any_of(all.closing));
     add(!all.with_mail.empty(), "3, run, id, false, 0, 0, 0, 0, 0, 0 from requests where fate = 0 and run = " + any_of(all.with_mail));
     auto waitpoints = all.waitpoints;
     for (auto r = c_.simple(sql); r.step();) {
@@ -124,11 +134,22 @@ void batch_state::read(concerned const& all)
             waiters_[{r.id(2)}].insert(run);
             break;
         case 2: waitpoints.insert({r.id(2)}); break;
+        case 4: parents_.insert(run); break;
         default: mail_[run].insert({r.id(2)});
         }
     }
     if (!waitpoints.empty()) read_waits(std::vector(waitpoints.begin(), waitpoints.end()));
     if (!all.topics.empty()) read_inbox(all);
+    if (all.starts.empty()) return;
+    static auto const by_id = select_runs("runs r where r.id = any($1::uuid[])");
+    batch ids(1);
+    for (auto const* s : all.starts) ids << s->run.id.value;
+    for (auto r = c_.run(by_id, ids.arrays()); r.step();) {
+        auto row = read_run(r);
+        there_.emplace(row.id, std::move(row));
+    }
+    for (auto const* s : all.starts)
+        if (auto row = find_key(c_, s->run.tenant, s->run.key)) keyed_.emplace(std::pair(s->run.tenant, s->run.key), *std::move(row));
 }
 
 void batch_state::read_inbox(concerned const& all)
@@ -268,6 +289,46 @@ bool batch_state::take_mail(std::int64_t run, request_id id, seq_no entry)
     return true;
 }
 
+run_row const* batch_state::in_the_way(start_child const& what) const
+{
+    if (auto const at = there_.find(what.run.id); at != there_.end()) return detail::is_that_child(at->second, what) ? nullptr : &at->second;
+    auto const at = keyed_.find({what.run.tenant, what.run.key});
+    return at == keyed_.end() ? nullptr : &at->second;
+}
+
+void batch_state::start(std::int64_t parent, start_child const& what)
+{
+    if (there_.contains(what.run.id)) return;
+    auto [row, plan] = detail::new_row(what.run);
+    detail::number(plan, row.id, seq_no::none, row.epoch);
+    row.status = plan.change.status;
+    row.reason = plan.change.reason;
+    row.snapshot = plan.snapshot;
+    there_.emplace(row.id, row);
+    if (!row.key.empty()) keyed_.emplace(std::pair(row.tenant, row.key), row);
+    if (what.on_close != close_policy::detached) make(parent, detail::end_waitpoint(what));
+    parents_.insert(parent);
+    starts_.push_back({parent, &what, std::move(row), std::move(plan)});
+}
+
+void batch_state::complete_end(run_id run, detail::run_result result, time_point at)
+{
+    auto* const w = waitpoint(end_of(run));
+    if (!w || w->row.status != waitpoint_status::pending) return;
+    decide(*w, waitpoint_status::completed, at, 0);
+    w->completed = true;
+    w->row.output = std::move(result.output);
+    w->row.output_encoding = result.how;
+    w->row.output_is_error = result.is_error;
+}
+
+void batch_state::close(std::int64_t run, bool ends, std::vector<run_id> only, time_point at)
+{
+    if (!parents_.contains(run)) return;
+    closing_.push_back({run, ends, std::move(only)});
+    closed_at_ = std::max(closed_at_, at);
+}
+
 void batch_state::clear_up(std::int64_t run, time_point at)
 {
     for (auto& [_, w] : waits_)
@@ -301,7 +362,9 @@ void batch_state::write()
     std::vector<run_entry> entries;
     for (auto const& [run, e] : entries_) entries.push_back({run, e});
     insert_entries(c_, entries);
+    write_starts();
     write_waits();
+    write_children();
     write_links();
     write_inbox();
     write_mail();
@@ -311,6 +374,41 @@ void batch_state::write()
     update_runs(c_, changed);
     for (auto const& [run, p] : put_back_) put_payload_back(c_, run, p.seq, p.payload);
     clear_up_ended();
+    close_children();
+}
+
+void batch_state::write_starts()
+{
+    std::vector<run_entry> entries;
+    for (auto& s : starts_) {
+        auto const num = insert_run(c_, s.row);
+        // Tried again whole, it finds who it was.
+        if (!num) throw refusal(errc::store_busy, "another has started a run with this id or key just now");
+        s.row.num = *num;
+        for (auto const& e : s.plan.entries) entries.push_back({*num, &e});
+    }
+    insert_entries(c_, entries);
+}
+
+void batch_state::write_children()
+{
+    if (starts_.empty()) return;
+    batch b(4);
+    for (auto const& s : starts_) b << s.parent << s.row.num << end_of(s.row.id).value << number(s.what->on_close);
+    c_.run("insert into children(parent, child, waitpoint, on_close) select n.parent, n.child, coalesce(w.num, 0), n.on_close from"
+           " unnest($1::bigint[], $2::bigint[], $3::uuid[], $4::smallint[]) n(parent, child, id, on_close) left join waitpoints w on w.id = n.id",
+           b.arrays());
+}
+
+/// As everything stands once the rest is written.
+void batch_state::close_children()
+{
+    for (auto const& one : closing_) {
+        auto all = plan_closing(c_, {&one, 1}, closed_at_);
+        write_plans(c_, all.plans, closed_at_);
+        write_asked(c_, all.requests);
+        asked_children_ = asked_children_ || !all.requests.empty();
+    }
 }
 
 void batch_state::write_waits()
@@ -319,7 +417,12 @@ void batch_state::write_waits()
     batch decided(3);
     for (auto const id : made_) made.push_back({waits_.at(id).run, &waits_.at(id).row});
     for (auto const& [_, w] : waits_) {
-        if (w.num != 0 && w.changed) decided << w.num << number(w.row.status) << w.row.completed_at;
+        if (w.num == 0) continue;
+        if (w.completed) {
+            c_.run("update waitpoints set status = $1, completed_at = $2, output = $3, output_encoding = $4, output_is_error = $5 where num = $6",
+                   params{} << number(w.row.status) << w.row.completed_at << bytes{w.row.output} << number(w.row.output_encoding)
+                            << std::int64_t{w.row.output_is_error} << w.num);
+        } else if (w.changed) decided << w.num << number(w.row.status) << w.row.completed_at;
     }
     insert_waitpoints(c_, made);
     if (!decided.empty())

@@ -10,8 +10,10 @@
 #include <vector>
 
 #include "flow/store.hpp"
+#include "runtime/store/postgres/changes.hpp"
 #include "runtime/store/postgres/database.hpp"
 #include "runtime/store/postgres/events.hpp"
+#include "src/children.hpp"
 
 namespace flow::postgres_detail {
 
@@ -29,6 +31,7 @@ struct wait_state {
     std::int64_t run = 0;
     waitpoint_row row;
     bool changed = false;
+    bool completed = false;  ///< by this batch, with what its row says
 };
 
 /// An event of the inbox, and the wait that it ends.
@@ -69,6 +72,14 @@ public:
     /// False: it is not in the mailbox.
     bool take_mail(std::int64_t run, request_id id, seq_no entry);
     void put_back(std::int64_t run, flow::put_back const& what) { put_back_.emplace_back(run, what); }
+    /// The run that has the child's id or key and is not that child, before this batch or by it.
+    run_row const* in_the_way(start_child const& what) const;
+    /// Starts it, unless it is there.
+    void start(std::int64_t parent, start_child const& what);
+    /// The run has ended: whoever waits for that learns it.
+    void complete_end(run_id run, detail::run_result result, time_point at);
+    /// Its children, all or some, are asked to cancel when the batch is written.
+    void close(std::int64_t run, bool ends, std::vector<run_id> only, time_point at);
     /// What an end leaves of the run's waits and its mailbox (run_change).
     void clear_up(std::int64_t run, time_point at);
 
@@ -77,6 +88,9 @@ public:
     /// Runs that nobody holds any more: queued, or with a wait that falls due. Others' runs that are woken.
     bool frees_runs() const;
     bool wakes_or_queues() const;
+    /// Known once it is written.
+    bool asked_children() const noexcept { return asked_children_; }
+    std::size_t wakes() const noexcept { return new_wakes_.size() + starts_.size(); }
     /// Those whose runs were written.
     std::set<owner_id> const& writers() const noexcept { return writers_; }
 
@@ -93,6 +107,9 @@ private:
     void write_links();
     void write_mail();
     void clear_up_ended();
+    void write_starts();
+    void write_children();
+    void close_children();
 
     connection& c_;
     std::map<std::int64_t, run_state> runs_;
@@ -112,6 +129,20 @@ private:
     std::vector<std::pair<waitpoint_id, seq_no>> taken_events_;
     std::vector<std::pair<std::int64_t, flow::put_back>> put_back_;
     std::set<owner_id> writers_;
+
+    struct started_child {
+        std::int64_t parent = 0;
+        start_child const* what = nullptr;
+        run_row row;
+        detail::plan plan;
+    };
+    std::map<run_id, run_row> there_;            ///< runs under the ids of children that are to be started
+    std::map<std::pair<std::string, std::string>, run_row> keyed_;
+    std::vector<started_child> starts_;
+    std::set<std::int64_t> parents_;             ///< of those that may be closed here: they have children
+    std::vector<closed_run> closing_;
+    time_point closed_at_{};
+    bool asked_children_ = false;
 };
 
 }  // namespace flow::postgres_detail

@@ -19,11 +19,37 @@ struct planned {
     owner_id owner = owner_id::nobody;
 };
 
-/// Writes them: entries first, rows, and what follows from both.
+/// Writes them: entries first, rows, and what follows from both, but for their children.
 void write_plans(connection& c, std::span<planned> all, time_point at);
 
 /// A pending waitpoint, locked, becomes `done`: who is blocked by it is woken.
 void complete_waitpoint(connection& c, std::int64_t num, waitpoint_row const& done);
+/// For `where` of the statement that locks runs: their children, if they have any, who may be asked to cancel with them.
+std::string or_children_of(std::string const& runs);
+
+/// The children of these runs that are to be asked to cancel, because the runs are to end, or a cancel of theirs is taken: what becomes of
+/// each. `only`: of these alone.
+struct asked_child {
+    request what;
+    std::int64_t run = 0;
+    request_fate fate{};
+    seq_no entry = seq_no::none;
+};
+struct closing {
+    std::vector<planned> plans;  ///< of children that nobody holds: for write_plans
+    std::vector<asked_child> requests;
+};
+struct closed_run {
+    std::int64_t num = 0;
+    bool ends = false;
+    std::vector<run_id> only{};
+};
+closing plan_closing(connection& c, std::span<closed_run const> parents, time_point at);
+/// Writes the requests, after the plans.
+void write_asked(connection& c, std::span<asked_child const> all);
+
+/// The same for runs that nobody holds: adds the plans of their children, and returns what is to be asked.
+std::vector<asked_child> add_children(connection& c, std::vector<planned>& plans, time_point at);
 
 /// One wake row for each run that an edge ties to these waitpoints, in a statement behind the one that decided them (P36).
 void wake(connection& c, std::span<std::int64_t const> waitpoints);

@@ -50,7 +50,9 @@ private:
         auto a = applied(g);
         for (auto const& effect : g.effects)
             if (auto const* e = std::get_if<add_edge>(&effect); e && given_.contains(e->waitpoint)) a.decided.push_back(given_.at(e->waitpoint).done);
+        auto const before = state_.wakes();
         write(g, run);
+        a.others = state_.wakes() != before;
         return a;
     }
 
@@ -114,6 +116,12 @@ private:
                                wants_pending(find(g, i, d.waitpoint));
                                consumed.insert(d.waitpoint);
                            },
+                           [&](start_child const& s) {
+                               auto const* other = state_.in_the_way(s);
+                               if (!other || out) return;
+                               out = detail::superseded_by(std::nullopt);
+                               out->taken = *other;
+                           },
                            [&](leave_waitpoint const& l) { wants_pending(find(g, i, l.waitpoint)); },
                            [&](take_waitpoint const& t) {
                                find(g, i, t.waitpoint);
@@ -164,7 +172,10 @@ private:
             run.row.owner = owner_id::nobody;
             run.row.epoch = next(run.row.epoch);
         }
-        if (is_terminal(change.status.run)) state_.clear_up(g.num, at);
+        if (!is_terminal(change.status.run)) return;
+        state_.complete_end(g.run, detail::result_of_run(g.entries, run.row), at);
+        state_.clear_up(g.num, at);
+        state_.close(g.num, true, {}, at);
     }
 
     void write_effect(group const& g, row_effect const& effect, time_point at)
@@ -195,6 +206,8 @@ private:
                                throw refusal(errc::usage, "there is no such request in the run's mailbox");
                        },
                        [&](put_back const& p) { state_.put_back(g.num, p); },
+                       [&](start_child const& s) { state_.start(g.num, s); },
+                       [&](close_children const& c) { state_.close(g.num, false, c.only, at); },
                    },
                    effect);
     }
@@ -220,7 +233,9 @@ outcome<std::vector<answer>> postgres_store::apply(std::span<group const> groups
         if (state.writers().empty()) return t.quiet();
         state.write();
         frees = state.frees_runs();
-        wakes = state.wakes_or_queues();
+        wakes = state.wakes_or_queues() || state.wakes() > 0 || state.asked_children();
+        if (state.asked_children())
+            for (auto& a : answers) a.others = true;
         t.before_commit = [this, writers = state.writers()] {
             for (auto const owner : writers) must_stand(owner);
         };

@@ -31,6 +31,7 @@ public:
     outcome<std::vector<journal_entry>> publications(run_id run, seq_no after, std::size_t limit) override;
     outcome<std::vector<response>> responses(waitpoint_id to) override;
     outcome<std::vector<event_row>> events(event_filter const& which) override;
+    outcome<std::vector<child_row>> children(run_id parent, std::optional<run_id> after, std::size_t limit) override;
     outcome<std::vector<workflow_version>> versions_to_claim() override;
 
 private:

@@ -222,6 +222,18 @@ outcome<std::vector<journal_entry>> postgres_reader::publications(run_id run, se
 }
 static_assert(static_cast<int>(entry_kind::published) == 34);
 
+outcome<std::vector<child_row>> postgres_reader::children(run_id parent, std::optional<run_id> after, std::size_t limit)
+{
+    static auto const sql = select_runs_and("k.on_close", "children k join runs r on r.num = k.child where k.parent = (select num from runs where id = $1)"
+                                                          " and k.child > coalesce((select num from runs where id = $2), 0) order by k.child limit $3");
+    std::vector<child_row> out;
+    auto const done = db_.read([&](connection& c) {
+        out = all<child_row>(c.run(sql, params{} << parent.value << after.value_or(run_id{}).value << capped(limit)),
+                             [](rows& r) { return child_row{read_run(r), as<close_policy>(r.number(last_seq_column))}; });
+    });
+    return finish(done, out);
+}
+
 outcome<std::vector<workflow_version>> postgres_reader::versions_to_claim()
 {
     std::vector<workflow_version> out;

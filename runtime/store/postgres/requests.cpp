@@ -71,7 +71,9 @@ outcome<request_fate> postgres_store::ask(request const& what)
     bool asks = false;
     auto const done = db_.write("ask", db_.patience(), [&](transaction& t) {
         fate = request_fate::unknown_run;
-        t.c.run("select 1 from runs where id = $1 for no key update", params{} << what.run.value);
+        t.c.run("select 1 from runs where id = $1 or num in (select k.child from children k join runs p on p.num = k.parent where p.id = $1)"
+                " order by num for no key update",
+                params{} << what.run.value);
         t.locked();
         if (auto const before = fate_of(t.c, what.id)) {
             fate = *before;
@@ -85,9 +87,11 @@ outcome<request_fate> postgres_store::ask(request const& what)
         fate = plan.fate;
         asks = plan.plan || fate == request_fate::left_to_holder;
         if (plan.plan) {
-            planned p{row, last, std::move(*plan.plan), detail::epoch_for_request(row), owner_id::nobody};
-            write_plans(t.c, {&p, 1}, what.at);
+            std::vector<planned> plans{{row, last, std::move(*plan.plan), detail::epoch_for_request(row), owner_id::nobody}};
+            auto const asked = add_children(t.c, plans, what.at);
+            write_plans(t.c, plans, what.at);
             insert_request(t.c, row.num, what, fate, next(last));
+            write_asked(t.c, asked);
         } else if (fate == request_fate::left_to_holder) {
             insert_request(t.c, row.num, what, fate, seq_no::none);
         } else {

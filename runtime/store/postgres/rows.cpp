@@ -15,6 +15,10 @@ std::string select(std::string_view columns, std::string_view from)
 }  // namespace
 
 std::string select_runs(std::string_view from) { return select(store_detail::run_columns, from); }
+std::string select_runs_and(std::string_view column, std::string_view from)
+{
+    return select(std::string(store_detail::run_columns).append(", ").append(column), from);
+}
 std::string select_runs_and_last(std::string_view from)
 {
     return select(std::string(store_detail::run_columns).append(last_seq_of_run), from);

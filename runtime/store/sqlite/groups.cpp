@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "runtime/store/sqlite/changes.hpp"
+#include "runtime/store/sqlite/children.hpp"
 #include "runtime/store/sqlite/events.hpp"
 #include "runtime/store/sqlite/rows.hpp"
 #include "runtime/store/sqlite/sqlite_store.hpp"
@@ -29,6 +30,7 @@ struct run_state {
     status_pair status;
     owner_id owner = owner_id::nobody;
     seq_no last = seq_no::none;
+    std::optional<run_id> parent;
     bool behind = false;  ///< a group of it was not applied: nor is what comes behind it
 };
 
@@ -72,7 +74,7 @@ private:
         auto const [it, fresh] = runs_.try_emplace(g.num);
         auto& run = it->second;
         if (fresh) {
-            auto r = c_.prepare("select id, epoch, execution, status, owner, (select max(seq) from journal where run = num) from runs where num = ?");
+            auto r = c_.prepare("select id, epoch, execution, status, owner, (select max(seq) from journal where run = num), parent from runs where num = ?");
             r << g.num;
             if (r.step()) {
                 run.exists = true;
@@ -81,6 +83,7 @@ private:
                 run.status = {as<execution_status>(r.number(2)), as<run_status>(r.number(3))};
                 run.owner = as<owner_id>(r.number(4));
                 run.last = as<seq_no>(r.number(5));
+                if (!r.is_null(6)) run.parent = run_id{r.id(6)};
             }
         }
         return run;
@@ -102,14 +105,11 @@ private:
         if (auto const fault = detail::fault_in(g, run.status); !fault.empty()) throw refusal(errc::usage, fault);
         auto seen = look(g);
         if (seen.superseded) return *seen.superseded;
+        others_ = false;
         write(g, run, seen);
-        return applied(std::move(seen));
-    }
-
-    static answer applied(look_ahead seen)
-    {
         answer a;
         a.decided = std::move(seen.decided);
+        a.others = others_;
         return a;
     }
 
@@ -151,6 +151,13 @@ private:
                            [&](insert_waitpoint const& w) { look_into_inbox(g, w.row, seen); },
                            [&](take_request const&) {},
                            [&](put_back const&) {},
+                           [&](close_children const&) {},
+                           [&](start_child const& s) {
+                               auto other = in_the_way(c_, s);
+                               if (!other || seen.superseded) return;
+                               seen.superseded = detail::superseded_by(std::nullopt);
+                               seen.superseded->taken = std::move(other);
+                           },
                            [&](add_edge const& e) {
                                if (auto const got = seen.given.find(e.waitpoint); got != seen.given.end()) {
                                    owed.insert(not_numbered_yet);
@@ -272,7 +279,7 @@ private:
                     (c_.prepare("update waitpoints set status = ?, completed_at = ? where num = ? and status = 0")
                      << number(d.fate) << at << num)
                         .run();
-                    wake(c_, num, g.num);
+                    others_ = wake(c_, num, g.num) || others_;
                     forget(g.num, num);
                 },
                 [&](leave_waitpoint const& l) { forget(g.num, num_of(i, l.waitpoint, seen)); },
@@ -289,6 +296,13 @@ private:
                     if (c_.changes() == 0) throw refusal(errc::usage, "there is no such request in the run's mailbox");
                 },
                 [&](put_back const& p) { put_payload_back(c_, g.num, p.seq, p.payload); },
+                [&](start_child const& s) { others_ = start_child_of(c_, g.num, s) || others_; },
+                [&](close_children const& which) {
+                    run_row parent;
+                    parent.num = g.num;
+                    parent.id = g.run;
+                    others_ = ask_children(c_, parent, which.only, false, at) || others_;
+                },
             },
             g.effects[i]);
     }
@@ -303,6 +317,8 @@ private:
         }
         run_row row;
         row.num = g.num;
+        row.id = g.run;
+        row.parent = run.parent;
         row.status = change.status;
         row.terminal_reason = change.terminal_reason;
         row.reason = change.reason;
@@ -312,10 +328,11 @@ private:
         row.snapshot = detail::snapshot_in(g);
         update_run(c_, row);
         if (change.version != 0) (c_.prepare("update runs set version = ? where num = ?") << std::int64_t{change.version} << g.num).run();
-        if (is_terminal(change.status.run)) clear_up(c_, g.num, at);
+        if (is_terminal(change.status.run)) others_ = end_run(c_, row, g.entries, at) || others_;
     }
 
     connection& c_;
+    bool others_ = false;  ///< the group that is being written concerns other runs
     std::unordered_map<std::int64_t, run_state> runs_;
     last_written written_;
 };

@@ -262,6 +262,19 @@ outcome<std::vector<journal_entry>> sqlite_reader::publications(run_id run, seq_
 }
 static_assert(static_cast<int>(entry_kind::published) == 34);
 
+outcome<std::vector<child_row>> sqlite_reader::children(run_id parent, std::optional<run_id> after, std::size_t limit)
+{
+    static auto const sql = select_runs_and("k.on_close", "children k join runs r on r.num = k.child where k.parent = (select num from runs where id = ?)"
+                                                          " and k.child > coalesce((select num from runs where id = ?), 0) order by k.child limit ?");
+    std::vector<child_row> out;
+    auto const done = db_.read([&](connection& c) {
+        auto r = c.prepare(sql.c_str());
+        out = all<child_row>(r << parent.value << after.value_or(run_id{}).value << capped(limit),
+                             [](rows& row) { return child_row{read_run(row), as<close_policy>(row.number(22))}; });
+    });
+    return finish(done, out);
+}
+
 outcome<std::vector<workflow_version>> sqlite_reader::versions_to_claim()
 {
     std::vector<workflow_version> out;

@@ -13,6 +13,11 @@ std::string select(std::string_view columns, std::string_view from)
 
 std::string select_runs(std::string_view from) { return select(store_detail::run_columns, from); }
 
+std::string select_runs_and(std::string_view column, std::string_view from)
+{
+    return select(std::string(store_detail::run_columns).append(", ").append(column), from);
+}
+
 run_row read_run(rows& r) { return store_detail::read_run(r); }
 
 std::string select_journal(std::string_view from) { return select(store_detail::journal_columns, from); }

@@ -19,6 +19,7 @@ std::int64_t number(Enum value) noexcept
 
 // Column lists in the order the readers expect; `from` what follows them.
 std::string select_runs(std::string_view from);
+std::string select_runs_and(std::string_view column, std::string_view from);  ///< with that column behind them
 std::string select_journal(std::string_view from);
 std::string select_waitpoints(std::string_view from);  ///< waitpoints as w, its run as o
 std::string select_waitpoints(std::string_view woken_run, std::string_view from);  ///< with that column besides
