@@ -61,6 +61,14 @@ struct due_payload {
     std::optional<waitpoint_id> waitpoint;
 };
 
+/// started, of a step that is called until it says yes.
+struct look_payload {
+    std::optional<std::int64_t> limit_at;   ///< microseconds: then it looks for the last time
+    std::uint32_t looks = 0;                ///< made so far
+    std::optional<std::int64_t> next_at;    ///< it stands on a timer until its next look
+    std::optional<waitpoint_id> waitpoint;  ///< that timer
+};
+
 /// void: the first entry that no longer counts. `places` is empty: all from there on.
 struct void_payload {
     std::int64_t from = 0;

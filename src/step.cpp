@@ -10,8 +10,9 @@ bool step_base::start(scope& s, completion& c) { return proceed(s, c, s.next(nam
 bool step_base::proceed(scope& s, completion& c, position at)
 {
     auto& r = s.owner();
+    bool const in_place = options_.inline_ && !polls();
     std::span<journal_entry const* const> entries;
-    auto const what = r.find(s, c, at, {entry_kind::step, name_.view(), cls_, {}, shape(), options_.inline_}, *this, entries);
+    auto const what = r.find(s, c, at, {entry_kind::step, name_.view(), cls_, {}, shape(), in_place}, *this, entries);
     if (what == run::found::stopped) return false;
     if (what == run::found::finished) return true;
 
@@ -37,7 +38,7 @@ bool step_base::proceed(scope& s, completion& c, position at)
 
     if (!r.go_live()) return false;
     if (what == run::found::recorded) r.consumed(at);
-    bool const at_once = what == run::found::nothing && cls == effect::replayable && options_.inline_ && !r.window_full();
+    bool const at_once = what == run::found::nothing && cls == effect::replayable && in_place && !r.window_full();
     if (at_once) {
         // Nothing is waited for and nobody can stop it: the function is called in place, without any state of its own.
         attempt_data data;

@@ -163,6 +163,7 @@ void step_machine::ask(std::string question, std::vector<std::string> choices)
 
 void step_machine::woken(waitpoint_row const& w)
 {
+    if (next_look_ && w.id == *next_look_) return look_again(true);
     if (doing_ != doing::asking || !asked_ || w.id != asked_->waitpoint) return;
     run_.no_longer_waits(w.id, *this);
     auto d = w.status == waitpoint_status::completed ? read_payload<decision_payload>(w.output) : std::nullopt;
@@ -302,11 +303,12 @@ void step_machine::healed(call_result const& r)
 void step_machine::void_what_is_behind()
 {
     if (behind_.empty()) return;
-    // A sleep that is void blocks the run no longer: else it could never be given up.
+    // A sleep or a poll that is void blocks the run no longer: else it could never be given up.
     for (auto const* e : behind_) {
-        if (e->kind != entry_kind::sleep) continue;
-        auto const slept = read_payload<due_payload>(e->payload);
-        auto const* timer = slept && slept->waitpoint ? run_.known(*slept->waitpoint) : nullptr;
+        std::optional<waitpoint_id> stands_on;
+        if (auto const slept = e->kind == entry_kind::sleep ? read_payload<due_payload>(e->payload) : std::nullopt) stands_on = slept->waitpoint;
+        if (auto const look = e->kind == entry_kind::started ? read_payload<look_payload>(e->payload) : std::nullopt) stands_on = look->waitpoint;
+        auto const* timer = stands_on ? run_.known(*stands_on) : nullptr;
         if (!timer) continue;
         if (timer->status == waitpoint_status::pending) run_.add(decide_waitpoint{timer->id, waitpoint_status::withdrawn});
         else run_.take(timer->id);

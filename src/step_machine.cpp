@@ -44,8 +44,15 @@ bool step_machine::begin_after(call_result r)
 bool step_machine::begin()
 {
     record_.outcome = nullptr;  // what it points at may go
+    if (record_.look) {
+        if (record_.look->limit_at) limit_at_ = time_point(duration(*record_.look->limit_at));
+        looks_ = record_.look->looks;
+        announced_ = true;
+    }
     if (run_.is_cancel_wanted(branch_) && !shielded_) {
         if (record_.open_intervention && run_.known(record_.open_intervention->waitpoint)) run_.take(record_.open_intervention->waitpoint);
+        if (auto const* timer = record_.look && record_.look->waitpoint ? run_.known(*record_.look->waitpoint) : nullptr)
+            if (timer->status != waitpoint_status::pending) run_.take(timer->id);
         cancel();
     } else if (record_.open_intervention) {
         asked_ = record_.open_intervention;
@@ -63,6 +70,8 @@ bool step_machine::begin()
         pause_until(*record_.next_at);
     } else if (record_.failed_for_good) {
         settle_failure(*record_.last_error);
+    } else if (op_.polls()) {
+        begin_polling();
     } else {
         attempt_next();
     }
@@ -193,15 +202,21 @@ void step_machine::call_now()
         took(std::move(r));
         return;
     }
-    auto const time = limit();
-    auto const steady = run_.hosted_by().clock().steady();
-    if (!time.is_zero()) {
-        data_->deadline = steady + time.get();
-        timeout_ = run_.second_ticket(*this);
-        run_.hosted_by().arm_in(timeout_, time.get());
+    auto time = limit().get();
+    if (limit_at_ && !is_limit_over()) {  // the last look of all has no more than its own limit
+        auto const left = std::chrono::ceil<std::chrono::milliseconds>(*limit_at_ - run_.now());
+        time = limit().is_zero() ? left : std::min(time, left);
     }
-    announce_ = run_.second_ticket(*this);
-    run_.hosted_by().arm_in(announce_, run_.settings().announce_after);
+    auto const steady = run_.hosted_by().clock().steady();
+    if (time.count() > 0) {
+        data_->deadline = steady + time;
+        timeout_ = run_.second_ticket(*this);
+        run_.hosted_by().arm_in(timeout_, time);
+    }
+    if (!announced_) {
+        announce_ = run_.second_ticket(*this);
+        run_.hosted_by().arm_in(announce_, run_.settings().announce_after);
+    }
     call_ticket_ = run_.second_ticket(*this);
     run_.call_started(call_ticket_, call_->detached);
     run_.hosted_by().call_out({call_ticket_, call_, data_, where().place, std::move(held_), acts_outside()});
@@ -217,7 +232,8 @@ void step_machine::due(ticket t)
 {
     if (t == pause_) {
         run_.drop_ticket(std::exchange(pause_, ticket::none));
-        attempt_next();
+        if (next_look_) look_again(false);
+        else attempt_next();
     } else if (t == line_) {
         run_.drop_ticket(std::exchange(line_, ticket::none));
         if (doing_ == doing::in_line) attempt_next();
@@ -281,7 +297,7 @@ void step_machine::took(call_result r)
         return;
     }
     // Asked to stop because the engine goes: it is called again by the next one, unless it cannot be known whether it happened.
-    bool const gave_no_value = r.end == call_end::threw || r.end == call_end::not_started;
+    bool const gave_no_value = r.end == call_end::threw || r.end == call_end::not_started || r.end == call_end::not_yet;
     if (stopped_ && gave_no_value && (role_ != role::own || cls_ != effect::non_replayable)) return;
     if (stopped_ && r.end == call_end::not_started) return leave_to_next_engine();
     if (role_ != role::own) {
@@ -296,6 +312,7 @@ void step_machine::took(call_result r)
     switch (r.end) {
     case call_end::value: return settle_value(r);
     case call_end::unstorable: return cannot_store(r);
+    case call_end::not_yet: return not_yet();
     case call_end::permanent: {
         auto e = r.error;
         e.attempts = static_cast<std::uint16_t>(attempt_);
@@ -320,6 +337,7 @@ void step_machine::timed_out()
         std::lock_guard const lock(data_->guard);
         r.commit_ref = data_->commit_ref;
     }
+    if (is_limit_over()) r.error.message = "it had not returned";
     if (let_go()) call_.reset();
     doing_ = doing::timed_out;
     failed(r, errc::step_timeout);
@@ -334,7 +352,8 @@ void step_machine::failed(call_result const& r, errc code)
     e.place = at_.place;
     e.attempts = static_cast<std::uint16_t>(attempt_);
     if (!doubt) ++failures_;
-    bool const again = !doubt && r.end != call_end::permanent && failures_ < std::max<int>(retry().max_attempts, 1) &&
+    if (own && is_limit_over()) e = limit_error(e.message);
+    bool const again = !doubt && r.end != call_end::permanent && e.code != errc::wait_timeout && failures_ < std::max<int>(retry().max_attempts, 1) &&
                        attempt_ < most_attempts;
     bool const running = doing_ == doing::timed_out && !let_go();
     auto const then = [this, running](std::function<void()> go) {
@@ -389,6 +408,7 @@ void step_machine::failed(call_result const& r, errc code)
 void step_machine::pause_until(time_point t)
 {
     if (cancel_wanted_) return give_up();
+    if (limit_at_ && !damaged_ && role_ == role::own) t = std::min(t, *limit_at_);
     doing_ = doing::pausing;
     pause_ = run_.second_ticket(*this);
     run_.hosted_by().arm_at(pause_, t);

@@ -57,6 +57,15 @@ private:
     void failed(call_result const& r, errc code);
     void pause_until(time_point t);
 
+    // A poll: called until it says yes.
+    void begin_polling();
+    void not_yet();
+    void write_look(std::optional<time_point> next_at);
+    void stand_until(time_point next_at, bool fresh);
+    void look_again(bool decided_by_store);
+    bool is_limit_over() const { return limit_at_ && !damaged_ && run_.now() >= *limit_at_; }
+    error_detail limit_error(std::string_view last_failure) const;
+
     // The outcome.
     void settle(journal_entry outcome);
     void settle_value(call_result const& r);
@@ -106,6 +115,12 @@ private:
     std::function<void()> when_let_go_;
     std::optional<intervention_payload> asked_;
     time_point asked_since_{};
+
+    // Of a poll.
+    std::optional<time_point> limit_at_;      ///< then it looks for the last time
+    std::uint32_t looks_ = 0;
+    std::optional<waitpoint_id> next_look_;   ///< the timer it stands on
+    bool announced_ = false;                  ///< the journal has it already
 
     // Healing.
     bool healing_ = false;

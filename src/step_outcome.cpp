@@ -49,6 +49,7 @@ void step_machine::finished()
 
 std::optional<waitpoint_id> step_machine::withdrawable() const
 {
+    if (next_look_) return next_look_;
     return doing_ == doing::asking && asked_ ? std::optional(asked_->waitpoint) : std::nullopt;
 }
 

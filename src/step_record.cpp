@@ -67,6 +67,11 @@ step_record read_step(std::span<journal_entry const* const> entries, std::string
         case started:
             r.failed_for_good = false;
             r.attempts_begun = std::max<int>(r.attempts_begun, e->attempt);
+            if (auto look = e->payload.empty() ? std::nullopt : read_payload<look_payload>(e->payload)) {
+                r.look = std::move(look);  // it looked, and was told "not yet": what failed before that is behind it
+                r.attempts_begun = r.attempts_failed = 0;
+                r.next_at.reset();
+            }
             break;
         case attempt_failed: {
             r.attempts_begun = std::max<int>(r.attempts_begun, e->attempt);

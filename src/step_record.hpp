@@ -21,6 +21,7 @@ struct step_record {
     std::optional<error_detail> last_error;
     std::optional<time_point> next_at;  ///< when the next attempt may begin
     bool failed_for_good = false;       ///< decided, and not told to the body yet: its function had not let go
+    std::optional<look_payload> look;   ///< of a poll: the newest that says how it stands
     std::optional<time_point> intent_at;
     std::string commit_ref;
     journal_entry const* returned = nullptr;  ///< it happened, its output could not be stored

@@ -6,6 +6,15 @@ std::string timed_out(std::string const& place, time_span limit)
 {
     return place + " did not return within " + std::to_string(limit.get().count()) + " ms";
 }
+std::string looks_again(std::string const& place, time_point at)
+{
+    return place + " says \"not yet\": it looks again at " + to_string(at) + ".";
+}
+std::string never_came(std::string const& place, std::string_view last_failure)
+{
+    return "what " + place + " waits for did not come within its time limit" +
+           (last_failure.empty() ? "" : "; the last look failed: " + std::string(last_failure));
+}
 std::string too_large(std::string const& place, std::size_t bytes, std::size_t limit)
 {
     return "the output of " + place + " has " + std::to_string(bytes) + " bytes; the limit is " + std::to_string(limit);

@@ -15,6 +15,9 @@ namespace flow::detail::texts {
 inline constexpr std::string_view the_run = "the run", the_version = "the version";
 
 std::string timed_out(std::string const& place, time_span limit);
+/// Of flow::poll_until.
+std::string looks_again(std::string const& place, time_point at);
+std::string never_came(std::string const& place, std::string_view last_failure);
 std::string too_large(std::string const& place, std::size_t bytes, std::size_t limit);
 std::string in_doubt(std::string const& place, std::string const& why);
 std::string unstorable(std::string const& place);

@@ -71,6 +71,28 @@ flow::workflow<std::string> ask_briefly()
 }
 // [/timeout]
 
+/// Stands for a robot: where its arm is.
+class arm {
+public:
+    std::optional<double> position()
+    {
+        if (++asked_ < 5) return std::nullopt;
+        return 0.25;
+    }
+
+private:
+    int asked_ = 0;
+};
+arm left_arm;
+
+// [poll]
+flow::workflow<double> reach()
+{
+    auto const metres = co_await flow::poll_until("arm there", [] { return left_arm.position(); }, {.every = 5ms, .timeout = 5min});
+    co_return metres;
+}
+// [/poll]
+
 // [cancel]
 flow::workflow<std::string> rent(std::string car)
 {
@@ -93,6 +115,7 @@ int main(int argc, char** argv)
     engine.add<ask_briefly>("ask_briefly");
     engine.add<confirm>("confirm");
     engine.add<rent>("rent");
+    engine.add<reach>("reach");
 
     expect(engine.start<remind>().result() == 2, "sleeps end");
 
@@ -109,6 +132,8 @@ int main(int argc, char** argv)
     letters.clear();
 
     expect(engine.start<ask_briefly>().result() == "nobody answered", "a wait ends at its time limit");
+
+    expect(engine.start<reach>().result() == 0.25, "a poll ends when it is so");
 
     auto const rented = engine.start<rent>("blue car");
     while (rented.status().run != flow::run_status::waiting) rented.wait(10ms);

@@ -15,6 +15,7 @@
 #include "flow/groups.hpp"
 #include "flow/inspect.hpp"
 #include "flow/open_store.hpp"
+#include "flow/poll_until.hpp"
 #include "flow/publish.hpp"
 #include "flow/shield.hpp"
 #include "flow/sleep.hpp"

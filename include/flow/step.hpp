@@ -81,6 +81,13 @@ inline constexpr bool is_detached<detached_callable<F>> = true;
 class step_machine;
 struct step_record;
 
+/// Of a step that is called until it says yes: the pauses between its looks.
+struct poll_plan {
+    time_span every, cap;
+    float backoff = 1.0F;
+    duration timeout = duration::max();  ///< unset: none
+};
+
 /// The part of a step that does not depend on its function.
 class step_base : public journaled_operation {
 public:
@@ -95,6 +102,8 @@ public:
     virtual bool call_here(attempt& a, call_result& result) noexcept = 0;
     /// Moves the value out of a call that was made here; no decoding.
     virtual void adopt(call& c) = 0;
+    /// Its function is called until it says yes (flow::poll_until).
+    virtual poll_plan const* polls() const noexcept { return nullptr; }
 
     name const& called() const noexcept { return name_; }
     step_options const& options() const noexcept { return options_; }
