@@ -104,6 +104,7 @@ flow::open_wait only_question(world& w)
 template <class T>
 T result_of(world& w, flow::run_id id)
 {
+    REQUIRE(is_terminal(w.status(id)));
     return flow::run_handle<T>(w.engine().find(id)).result();
 }
 

@@ -61,6 +61,7 @@ public:
     outcome<std::vector<waitpoint_row>> waitpoints(waitpoint_filter const& which) override { return wrapped_.waitpoints(which); }
     outcome<std::vector<request_row>> requests(run_id run) override { return wrapped_.requests(run); }
     outcome<std::vector<owner_row>> owners() override { return wrapped_.owners(); }
+    outcome<std::vector<response>> responses(waitpoint_id to) override { return wrapped_.responses(to); }
     outcome<std::vector<event_row>> events(event_filter const& which) override { return wrapped_.events(which); }
     outcome<std::vector<journal_entry>> published(run_id run) override { return wrapped_.published(run); }
     outcome<std::vector<journal_entry>> publications(run_id run, seq_no after, std::size_t limit) override
