@@ -16,7 +16,7 @@
 #include "flow/limit.hpp"
 #include "flow/rows.hpp"
 #include "flow/time.hpp"
-#include "src/secrets_here.hpp"
+#include "src/outside.hpp"
 
 namespace flow::detail {
 
@@ -37,7 +37,7 @@ struct attempt_data {
     std::string key, step_key;  ///< computed when asked for: most functions never do
     std::string commit_ref;
     std::optional<duration> last_heartbeat;  ///< steady
-    secret_source secrets;
+    std::shared_ptr<outside_access> outside;
 };
 
 /// The idempotency key of a place in a segment (P2).
@@ -87,7 +87,7 @@ public:
     /// The name and version a workflow function is registered under. unknown_workflow: a sentence.
     virtual outcome<workflow_version> workflow_of(workflow_functions const& f) = 0;
     /// May be called from any thread, and after the run and the engine are gone.
-    virtual secret_source secrets() = 0;
+    virtual std::shared_ptr<outside_access> outside() = 0;
 
     /// A line for the log.
     virtual void warn(std::string_view text) = 0;

@@ -174,7 +174,7 @@ void step_machine::make_attempt_data()
     data_->number = attempt_;
     data_->epoch = run_.row().epoch;
     data_->clock = &run_.hosted_by().clock();
-    data_->secrets = run_.hosted_by().secrets();
+    data_->outside = run_.hosted_by().outside();
 }
 
 bool step_machine::acts_outside() const noexcept { return role_ != role::own || cls_ != effect::replayable; }

@@ -107,7 +107,7 @@ bool make_token_base::make(run& r, position const& at)
     uuid id;
     r.hosted_by().fill_random(id.bytes);
     id_ = waitpoint_id{id};
-    auto const secret = r.hosted_by().secrets()(id_);
+    auto const secret = r.hosted_by().outside()->secret_of(id_);
     if (!secret) {
         r.hold("store_key", secret.error().message());
         return false;

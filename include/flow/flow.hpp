@@ -17,6 +17,7 @@
 #include "flow/open_store.hpp"
 #include "flow/poll_until.hpp"
 #include "flow/publish.hpp"
+#include "flow/send.hpp"
 #include "flow/shield.hpp"
 #include "flow/sleep.hpp"
 #include "flow/status.hpp"

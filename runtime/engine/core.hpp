@@ -73,6 +73,7 @@ public:
     void log(log_level level, std::string const& text) const { shared_->log(level, text); }
     async_executor& coroutines();
     void commit_soon();  ///< groups were given and nobody on this thread waits for them
+    std::shared_ptr<client_core> const& shared() const noexcept { return shared_; }
     bool may_act() const noexcept { return store->may_act(owner_); }
     void run_is_over(driver& d);
     void run_waits(run_id id, bool waits);  ///< it could leave memory; it could no longer

@@ -6,14 +6,15 @@
 #include "runtime/engine/async.hpp"
 #include "runtime/engine/core.hpp"
 #include "runtime/engine/lines.hpp"
+#include "runtime/engine/store_access.hpp"
 #include "runtime/engine/workers.hpp"
-#include "src/secrets_here.hpp"
+#include "src/outside.hpp"
 
 namespace flow::detail {
 
 driver::driver(engine_core& engine, loaded_run loaded, run_settings settings)
     : engine_(engine), workers_(engine.threads), id_(loaded.row.id),
-      secrets_([s = engine.store](waitpoint_id w) { return s->secret_of(w); }),
+      outside_(std::make_shared<store_access>(engine.shared(), loaded.row.id)),
       run_(std::make_unique<run>(std::move(loaded), settings, *this))
 {
 }
@@ -56,7 +57,7 @@ void driver::schedule()
 void driver::run_strand()
 {
     std::lock_guard const strand(strand_);
-    secrets_here const secrets(secrets_);
+    outside_here const access(outside_);
     for (;;) {
         std::function<void(run&)> event;
         {
@@ -282,7 +283,7 @@ void driver::call_out(call_order order)
         call_result r;
         {
             pool::blocking const elsewhere(self->workers_->of_functions());
-            secrets_here const secrets(order.attempt->secrets);
+            outside_here const access(order.attempt->outside);
             attempt a(*order.attempt);
             // It may have stood in line for long.
             bool const may = !a.stop_requested() && (!order.acts_outside || self->may_act());

@@ -70,7 +70,7 @@ public:
     outcome<std::optional<waitpoint_row>> find_waitpoint(waitpoint_id id) override;
     outcome<std::uint32_t> version_for(std::string_view workflow, std::uint32_t version, encoding how, std::string_view arguments) override;
     outcome<workflow_version> workflow_of(workflow_functions const& f) override;
-    secret_source secrets() override { return secrets_; }
+    std::shared_ptr<outside_access> outside() override { return outside_; }
     void warn(std::string_view text) override;
 
 private:
@@ -93,7 +93,7 @@ private:
     engine_core& engine_;  ///< not after take_down
     std::shared_ptr<workers> const workers_;
     run_id id_;
-    secret_source secrets_;
+    std::shared_ptr<outside_access> const outside_;
     std::mutex guard_;
     std::deque<std::function<void(run&)>> events_;
     bool scheduled_ = false, down_ = false;

@@ -6,6 +6,16 @@ namespace flow::detail {
 
 namespace {
 
+class reading_access final : public outside_access {
+public:
+    explicit reading_access(store& s) : store_(s) {}
+    outcome<std::string> secret_of(waitpoint_id id) override { return store_.secret_of(id); }
+    outcome<delivered> deliver(event) override { return error(errc::usage, "a replay sends nothing"); }
+
+private:
+    store& store_;
+};
+
 /// Lets a body read and refuses everything else; a replay asks for nothing else.
 class reading_host final : public host {
 public:
@@ -23,10 +33,7 @@ public:
     outcome<std::optional<waitpoint_row>> find_waitpoint(waitpoint_id id) override { return store_.waitpoint(id); }
     outcome<std::uint32_t> version_for(std::string_view, std::uint32_t version, encoding, std::string_view) override { return version; }
     outcome<workflow_version> workflow_of(workflow_functions const& f) override { return names_(f); }
-    secret_source secrets() override
-    {
-        return [this](waitpoint_id w) { return store_.secret_of(w); };
-    }
+    std::shared_ptr<outside_access> outside() override { return std::make_shared<reading_access>(store_); }
     void warn(std::string_view) override {}
 
 private:
@@ -64,8 +71,8 @@ bool worth_retrying(loaded_run loaded, workflow_functions const& functions, run_
     auto const arguments = load_arguments(loaded, s);
     if (!functions.make(arguments.how, arguments.text)) return false;
     reading_host host(s, c, names);
-    auto const secrets = host.secrets();
-    secrets_here const here(secrets);
+    auto const outside = host.outside();
+    outside_here const here(outside);
     run r(std::move(loaded), settings, host);
     r.replay_only();
     r.enter([&] { return functions.make(arguments.how, arguments.text); });

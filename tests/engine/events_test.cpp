@@ -61,8 +61,25 @@ namespace other {
 flow::workflow<int> by_token(std::string) { co_return co_await flow::wait_for_token<int>("payment"); }
 }  // namespace other
 
+flow::workflow<std::string> tells(flow::run_id to)
+{
+    auto const first = co_await flow::send(to, "word", "x");
+    co_await flow::send(to, "word", "y");
+    co_await flow::sleep_for(1h);
+    co_await flow::send(to, "word", "z");
+    co_return first == flow::delivery_answer::matched ? "matched" : "kept";
+}
+
+flow::workflow<std::string> tells_in_vain(flow::run_id to)
+{
+    auto const told = co_await flow::as_outcome(flow::send(to, "word", "x"));
+    co_return told ? "told" : told.error().message();
+}
+
 void add_all(flow::engine& e)
 {
+    e.add<tells>("tells");
+    e.add<tells_in_vain>("tells_in_vain");
     e.add<waits_for_payment>("order");
     e.add<collects>("collects");
     e.add<waits_so_long>("waits_so_long");
@@ -315,4 +332,28 @@ TEMPLATE_LIST_TEST_CASE("code that waits for a token where an event was awaited 
     w.settle();
     CHECK(w.status(id) == flow::run_status::held);
     CHECK_THAT(w.view(id).waits_for.detail, Contains("wait_for_event") && Contains("wait_for_token"));
+}
+
+TEMPLATE_LIST_TEST_CASE("a run sends to another, in order and once, whatever is restarted meanwhile", "[engine][event][send]", every_store)
+{
+    TestType place;
+    world w(place.store, add_all);
+    auto const to = w.engine().start<collects>().id();
+    w.settle();
+    auto const from = w.engine().start<tells>(to).id();
+    w.settle();
+    w.restart();
+    w.pass(2h);
+    w.restart();
+    w.settle();
+    CHECK(result_of<std::string>(w, to) == "xyz");
+    CHECK(result_of<std::string>(w, from) == "matched");
+    auto const all = w.engine().events();
+    CHECK(all.size() == 3);
+    for (auto const& e : all) CHECK(e.what.by == "run " + to_string(from));
+
+    auto const late = w.engine().start<tells_in_vain>(to).id(), lost = w.engine().start<tells_in_vain>(flow::run_id{}).id();
+    w.settle();
+    CHECK_THAT(result_of<std::string>(w, late), Contains("has ended"));
+    CHECK_THAT(result_of<std::string>(w, lost), Contains("no run"));
 }

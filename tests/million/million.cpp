@@ -70,7 +70,7 @@ public:
     flow::outcome<std::string> load_blob(flow::digest const& hash) override { return store_.load_blob(hash); }
     flow::outcome<std::optional<flow::waitpoint_row>> find_waitpoint(flow::waitpoint_id id) override { return store_.waitpoint(id); }
     flow::outcome<std::uint32_t> version_for(std::string_view, std::uint32_t v, flow::encoding, std::string_view) override { return v; }
-    flow::detail::secret_source secrets() override { return {}; }
+    std::shared_ptr<flow::detail::outside_access> outside() override { return {}; }
     void warn(std::string_view text) override { std::fprintf(stderr, "%.*s\n", static_cast<int>(text.size()), text.data()); }
 
     /// Commits what was written and tells the run; false: there was nothing.
