@@ -54,7 +54,7 @@ std::string system_user()
 }
 
 client_core::client_core(store_ptr s, std::string who, clock const* c, random_source r, log_sink l)
-    : data(std::move(s)), by(who.empty() ? system_user() : std::move(who)), clock_(c ? c : &system_clock()),
+    : data(std::move(s)), by(who.empty() ? system_user() : std::move(who)), clock_(c ? *c : system_clock()),
       random_(r ? std::move(r) : system_random), log_(std::move(l))
 {
     if (!data) throw error(errc::usage, "an engine or client needs a store");
@@ -70,7 +70,7 @@ uuid client_core::new_uuid4() const
 uuid client_core::new_uuid7() const
 {
     auto id = new_uuid4();
-    auto const ms = std::chrono::duration_cast<std::chrono::milliseconds>(clock_->now().time_since_epoch()).count();
+    auto const ms = std::chrono::duration_cast<std::chrono::milliseconds>(clock_.now().time_since_epoch()).count();
     for (std::size_t i = 0; i < 6; ++i) id.bytes[i] = static_cast<std::uint8_t>(ms >> (40 - 8 * i));
     id.bytes[6] = static_cast<std::uint8_t>((id.bytes[6] & 0x0F) | 0x70);
     return id;
@@ -98,7 +98,7 @@ any_run_handle client_core::start(workflow_version const& w, std::string argumen
     n.arguments_shape = shape;
     n.by = o.by.empty() ? by : std::string(o.by);
     n.why = o.why;
-    n.at = clock_->now();
+    n.at = clock_.now();
     n.priority = o.priority;
     n.version_given = o.version.number != 0;
     if (std::max(o.delay, o.deadline) > duration::max() - n.at.time_since_epoch())

@@ -14,6 +14,7 @@
 #include "flow/engine.hpp"
 #include "flow/log.hpp"
 #include "flow/store.hpp"
+#include "runtime/engine/steadfast_clock.hpp"
 
 namespace flow::detail {
 
@@ -24,7 +25,7 @@ public:
     store_ptr const data;
     std::string const by;
 
-    clock const& time() const noexcept { return *clock_; }
+    clock const& time() const noexcept { return clock_; }
     void random(std::uint8_t* bytes, std::size_t n) const { random_(bytes, n); }
     uuid new_uuid7() const;
     uuid new_uuid4() const;
@@ -74,7 +75,7 @@ public:
     bool is_stopped() const;
 
 private:
-    clock const* clock_;
+    steadfast_clock const clock_;
     random_source random_;
     log_sink log_;
     mutable std::mutex guard_;

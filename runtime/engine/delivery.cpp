@@ -38,7 +38,7 @@ event client_core::make_event(std::string_view topic, std::string_view correlati
     e.correlation = correlation;
     e.payload = compact_json(json).value();
     e.by = o.by.empty() ? by : std::string(o.by);
-    e.at = clock_->now();
+    e.at = clock_.now();
     e.expires_at = o.keep > duration::max() - e.at.time_since_epoch() ? never : e.at + o.keep;
     e.only_if_awaited = o.only_if_awaited;
     return e;
