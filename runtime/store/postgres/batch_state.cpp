@@ -80,8 +80,9 @@ void batch_state::lock(concerned const& all)
 {
     // Whoever only appends could do with FOR SHARE. But nobody else ever wants less of these rows, and one pass by number takes one
     // mode.
-    c_.with_next("select 1 from runs where num = " + any_of(all.runs) +
-                 (all.closing.empty() ? std::string() : or_children_of(number_list(all.closing))) + " order by num for no key update;");
+    c_.with_next("select 1 from runs where num = " +
+                 (all.closing.empty() ? any_of(all.runs) : any_with_children(all.runs, number_list(all.closing))) +
+                 " order by num for no key update;");
     std::string which;
     if (!all.waitpoints.empty()) which = "w.id in (" + id_list(all.waitpoints) + ")";
     if (!all.ending.empty()) which += (which.empty() ? "" : " or ") + ("(w.run = " + any_of(all.ending) + " or w.id in (" + id_list(all.end_points) + ")) and w.status = 0");
