@@ -85,8 +85,9 @@ void batch_state::lock(concerned const& all)
 {
     // Whoever only appends could do with FOR SHARE. But nobody else ever wants less of these rows, and one pass by number takes one
     // mode.
-    c_.with_next("select 1 from runs where num = " + any_of(all.runs) +
-                 (all.closing.empty() ? std::string() : or_children_of(number_list(all.closing))) + " order by num for no key update;");
+    c_.with_next("select 1 from runs where num = " +
+                 (all.closing.empty() ? any_of(all.runs) : any_with_children(all.runs, number_list(all.closing))) +
+                 " order by num for no key update;");
     lock_topics(c_, all.topics);
     std::string which;
     if (!all.waitpoints.empty()) which = "w.id in (" + id_list(all.waitpoints) + ")";

@@ -109,8 +109,6 @@ void write_plans(connection& c, std::span<planned> all, time_point at)
              std::to_string(number(request_fate::ended_before)) + " where run in (" + runs + ") and fate = 0");
 }
 
-std::string or_children_of(std::string const& runs) { return " or num in (select child from children where parent in (" + runs + "))"; }
-
 closing plan_closing(connection& c, std::span<closed_run const> parents, time_point at)
 {
     closing out;

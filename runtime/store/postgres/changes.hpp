@@ -24,8 +24,14 @@ void write_plans(connection& c, std::span<planned> all, time_point at);
 
 /// A pending waitpoint, locked, becomes `done`: who is blocked by it is woken.
 void complete_waitpoint(connection& c, std::int64_t num, waitpoint_row const& done);
-/// For `where` of the statement that locks runs: their children, if they have any, who may be asked to cancel with them.
-std::string or_children_of(std::string const& runs);
+
+/// Of the statement that locks these runs, after `num =`: they, and the children of some of them, who may be asked to cancel with them. An
+/// array made first: `or num in (select …)` would read the whole table.
+template <class Range>
+std::string any_with_children(Range const& runs, std::string const& parents)
+{
+    return "any('{" + number_list(runs) + "}'::bigint[] || array(select child from children where parent in (" + parents + ")))";
+}
 
 /// The children of these runs that are to be asked to cancel, because the runs are to end, or a cancel of theirs is taken: what becomes of
 /// each. `only`: of these alone.

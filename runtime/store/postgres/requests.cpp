@@ -71,8 +71,8 @@ outcome<request_fate> postgres_store::ask(request const& what)
     bool asks = false;
     auto const done = db_.write("ask", db_.patience(), [&](transaction& t) {
         fate = request_fate::unknown_run;
-        t.c.run("select 1 from runs where id = $1 or num in (select k.child from children k join runs p on p.num = k.parent where p.id = $1)"
-                " order by num for no key update",
+        t.c.run("select 1 from runs where num = any(array(select num from runs where id = $1) || array(select k.child from children k join runs p"
+                " on p.num = k.parent where p.id = $1)) order by num for no key update",
                 params{} << what.run.value);
         t.locked();
         if (auto const before = fate_of(t.c, what.id)) {

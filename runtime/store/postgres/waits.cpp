@@ -131,7 +131,7 @@ outcome<std::size_t> postgres_store::scan(time_point now, std::size_t limit)
     auto const done = db_.write("scan", db_.patience(), [&](transaction& t) {
         auto both = runs;
         both.insert(both.end(), ended.begin(), ended.end());
-        t.c.simple("select 1 from runs where num in (" + number_list(both) + ")" + or_children_of(number_list(both)) + " order by num for no key update");
+        t.c.simple("select 1 from runs where num = " + any_with_children(both, number_list(both)) + " order by num for no key update");
         t.locked();
         std::vector<planned> plans;
         if (!runs.empty()) {
