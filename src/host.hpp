@@ -16,6 +16,7 @@
 #include "flow/rows.hpp"
 #include "flow/time.hpp"
 #include "src/secrets_here.hpp"
+#include "src/signs_of_life.hpp"
 
 namespace flow::detail {
 
@@ -37,6 +38,7 @@ struct attempt_data {
     std::string commit_ref;
     std::optional<duration> last_heartbeat;  ///< steady
     secret_source secrets;
+    waitpoint_id token;  ///< of a step that ends elsewhere
 };
 
 /// The idempotency key of a place in a segment (P2).
@@ -85,6 +87,9 @@ public:
                                                std::string_view arguments) = 0;
     /// May be called from any thread, and after the run and the engine are gone.
     virtual secret_source secrets() = 0;
+
+    /// Of the engine that this is; null: nothing is executed here.
+    virtual signs_of_life* life() { return nullptr; }
 
     /// A line for the log.
     virtual void warn(std::string_view text) = 0;

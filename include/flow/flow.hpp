@@ -4,6 +4,7 @@
 #include "flow/as_outcome.hpp"
 #include "flow/attempt.hpp"
 #include "flow/backup.hpp"
+#include "flow/begin_step.hpp"
 #include "flow/checkpoint.hpp"
 #include "flow/client.hpp"
 #include "flow/command_line.hpp"

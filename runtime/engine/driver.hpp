@@ -70,6 +70,7 @@ public:
     outcome<std::optional<waitpoint_row>> find_waitpoint(waitpoint_id id) override;
     outcome<std::uint32_t> version_for(std::string_view workflow, std::uint32_t version, encoding how, std::string_view arguments) override;
     secret_source secrets() override { return secrets_; }
+    signs_of_life* life() override;
     void warn(std::string_view text) override;
 
 private:
