@@ -10,6 +10,8 @@
 #include "flow/command_line.hpp"
 #include "flow/engine.hpp"
 #include "flow/error.hpp"
+#include "flow/graph.hpp"
+#include "flow/graph_file.hpp"
 #include "flow/groups.hpp"
 #include "flow/inspect.hpp"
 #include "flow/open_store.hpp"

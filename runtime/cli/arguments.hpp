@@ -10,7 +10,7 @@
 
 namespace flow::cli {
 
-enum class verb { runs, show, journal, published, tokens, complete, decide, cancel, pause, resume, backup };
+enum class verb { runs, show, journal, published, graph, tokens, complete, decide, cancel, pause, resume, backup };
 
 struct arguments {
     verb what{};
@@ -22,7 +22,7 @@ struct arguments {
     std::optional<std::string> output;
     std::string status, workflow, tenant, since, until, tag, before, run, by, why;
     std::int64_t after = 0;
-    bool history = false;
+    bool history = false, dot = false, mermaid = false;
     std::optional<std::size_t> limit;
 };
 
