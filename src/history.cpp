@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "src/payloads.hpp"
+
 namespace flow::detail {
 
 namespace {
@@ -48,9 +50,14 @@ bool is_outcome(entry_kind k) noexcept
     return k == step || k == step_failed || k == step_skipped || k == abandoned || k == override_;
 }
 
-bool is_progress(entry_kind k) noexcept
+bool is_progress(journal_entry const& e)
 {
     using enum entry_kind;
+    auto const k = e.kind;
+    if (k == started && !e.payload.empty()) {  // a poll that looked and was told "not yet" has not ended its process
+        auto const look = read_payload<look_payload>(e.payload);
+        return look && look->looks > 0;
+    }
     return is_outcome(k) || k == waited || k == event || k == wait_failed || k == woken || k == value || k == token || k == child ||
            k == child_ended || is_segment_start(k);
 }

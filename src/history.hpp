@@ -89,6 +89,6 @@ constexpr bool is_segment_start(entry_kind k) noexcept { return k == entry_kind:
 /// What the entries of one step say, in order (see step_machine).
 bool is_outcome(entry_kind k) noexcept;
 /// A run that has one more of these has come further (P31).
-bool is_progress(entry_kind k) noexcept;
+bool is_progress(journal_entry const& e);
 
 }  // namespace flow::detail

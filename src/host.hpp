@@ -17,6 +17,7 @@
 #include "flow/rows.hpp"
 #include "flow/time.hpp"
 #include "src/outside.hpp"
+#include "src/signs_of_life.hpp"
 
 namespace flow::detail {
 
@@ -38,6 +39,7 @@ struct attempt_data {
     std::string commit_ref;
     std::optional<duration> last_heartbeat;  ///< steady
     std::shared_ptr<outside_access> outside;
+    waitpoint_id token;  ///< of a step that ends elsewhere
 };
 
 /// The idempotency key of a place in a segment (P2).
@@ -88,6 +90,9 @@ public:
     virtual outcome<workflow_version> workflow_of(workflow_functions const& f) = 0;
     /// May be called from any thread, and after the run and the engine are gone.
     virtual std::shared_ptr<outside_access> outside() = 0;
+
+    /// Of the engine that this is; null: nothing is executed here.
+    virtual signs_of_life* life() { return nullptr; }
 
     /// A line for the log.
     virtual void warn(std::string_view text) = 0;

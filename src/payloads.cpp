@@ -40,6 +40,7 @@ template std::string write_payload(intervention_payload const&);
 template std::string write_payload(decision_payload const&);
 template std::string write_payload(due_payload const&);
 template std::string write_payload(look_payload const&);
+template std::string write_payload(begun_payload const&);
 template std::string write_payload(void_payload const&);
 template std::optional<failure_payload> read_payload(std::string_view);
 template std::optional<wait_payload> read_payload(std::string_view);
@@ -48,5 +49,6 @@ template std::optional<intervention_payload> read_payload(std::string_view);
 template std::optional<decision_payload> read_payload(std::string_view);
 template std::optional<due_payload> read_payload(std::string_view);
 template std::optional<look_payload> read_payload(std::string_view);
+template std::optional<begun_payload> read_payload(std::string_view);
 
 }  // namespace flow::detail

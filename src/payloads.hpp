@@ -69,6 +69,13 @@ struct look_payload {
     std::optional<waitpoint_id> waitpoint;  ///< that timer
 };
 
+/// intent or started, of a step that ends elsewhere: its attempt was begun; and once more where nobody completes it any more.
+struct begun_payload {
+    waitpoint_id token;
+    std::optional<std::int64_t> limit_at;  ///< microseconds: then it is too late
+    std::optional<std::string> over;       ///< why nobody can complete it
+};
+
 /// void: the first entry that no longer counts. `places` is empty: all from there on.
 struct void_payload {
     std::int64_t from = 0;

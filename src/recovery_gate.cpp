@@ -25,7 +25,7 @@ standing read(std::vector<journal_entry> const& entries)
             if (s.asked && s.asked->step != texts::the_run) s.asked.reset();
         }
         else if (about_run && e.kind == decision) s = {};
-        else if (is_progress(e.kind)) s.recoveries = 0;
+        else if (is_progress(e)) s.recoveries = 0;
     }
     return s;
 }

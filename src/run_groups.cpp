@@ -26,7 +26,7 @@ seq_no run::append(journal_entry e)
     e.at = now();
     e.in_blob = e.payload.size() > settings_.blob_threshold;
     seal(e, row_.id);
-    if (first_outcome_ == seq_no::none && is_progress(e.kind)) first_outcome_ = last_;
+    if (first_outcome_ == seq_no::none && is_progress(e)) first_outcome_ = last_;
     open_bytes_ += e.payload.size() + 200;  // a row's other columns, roughly
     open_.entries.push_back(std::move(e));
     return last_;

@@ -10,7 +10,7 @@ bool step_base::start(scope& s, completion& c) { return proceed(s, c, s.next(nam
 bool step_base::proceed(scope& s, completion& c, position at)
 {
     auto& r = s.owner();
-    bool const in_place = options_.inline_ && !polls();
+    bool const in_place = options_.inline_ && !polls() && !ends_elsewhere();
     std::span<journal_entry const* const> entries;
     auto const what = r.find(s, c, at, {entry_kind::step, name_.view(), cls_, {}, shape(), in_place}, *this, entries);
     if (what == run::found::stopped) return false;

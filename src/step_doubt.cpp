@@ -164,6 +164,11 @@ void step_machine::ask(std::string question, std::vector<std::string> choices)
 void step_machine::woken(waitpoint_row const& w)
 {
     if (next_look_ && w.id == *next_look_) return look_again(true);
+    if (token_ && w.id == *token_) {
+        if (doing_ == doing::elsewhere) answered(w);
+        else answer_ = w;
+        return;
+    }
     if (doing_ != doing::asking || !asked_ || w.id != asked_->waitpoint) return;
     run_.no_longer_waits(w.id, *this);
     auto d = w.status == waitpoint_status::completed ? read_payload<decision_payload>(w.output) : std::nullopt;
@@ -261,7 +266,7 @@ bool step_machine::begin_healing(journal_entry const& damaged, std::vector<journ
         // A recorded failure: that it failed is known, the text is not.
         damaged_.reset();
         settle_failure({errc::step_failed, "", "the stored error does not match its hash", at_.place, damaged.attempt});
-    } else if (cls_ == effect::non_replayable) {
+    } else if (cls_ == effect::non_replayable || op_.ends_elsewhere()) {
         ask(texts::damaged(at_.place, seq), {"complete", "fail", "cancel"});
     } else {
         attempt_next();  // same key; what it returns is compared with the hash
@@ -300,14 +305,30 @@ void step_machine::healed(call_result const& r)
     settle_value(r);
 }
 
+namespace {
+
+/// What an entry made the run stand on: a sleep's timer, a poll's, the token of a step that ends elsewhere.
+std::optional<waitpoint_id> waitpoint_of(journal_entry const& e)
+{
+    if (e.payload.empty()) return std::nullopt;
+    if (e.kind == entry_kind::sleep) {
+        auto const slept = read_payload<due_payload>(e.payload);
+        return slept ? slept->waitpoint : std::nullopt;
+    }
+    if (e.kind != entry_kind::started && e.kind != entry_kind::intent) return std::nullopt;
+    if (auto const look = read_payload<look_payload>(e.payload)) return look->waitpoint;
+    auto const begun = read_payload<begun_payload>(e.payload);
+    return begun ? std::optional(begun->token) : std::nullopt;
+}
+
+}  // namespace
+
 void step_machine::void_what_is_behind()
 {
     if (behind_.empty()) return;
-    // A sleep or a poll that is void blocks the run no longer: else it could never be given up.
+    // What is void blocks the run no longer: else it could never be given up.
     for (auto const* e : behind_) {
-        std::optional<waitpoint_id> stands_on;
-        if (auto const slept = e->kind == entry_kind::sleep ? read_payload<due_payload>(e->payload) : std::nullopt) stands_on = slept->waitpoint;
-        if (auto const look = e->kind == entry_kind::started ? read_payload<look_payload>(e->payload) : std::nullopt) stands_on = look->waitpoint;
+        auto const stands_on = waitpoint_of(*e);
         auto const* timer = stands_on ? run_.known(*stands_on) : nullptr;
         if (!timer) continue;
         if (timer->status == waitpoint_status::pending) run_.add(decide_waitpoint{timer->id, waitpoint_status::withdrawn});

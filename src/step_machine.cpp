@@ -47,12 +47,15 @@ bool step_machine::begin()
     if (record_.look) {
         if (record_.look->limit_at) limit_at_ = time_point(duration(*record_.look->limit_at));
         looks_ = record_.look->looks;
+        taken_up_ = true;
         announced_ = true;
     }
     if (run_.is_cancel_wanted(branch_) && !shielded_) {
         if (record_.open_intervention && run_.known(record_.open_intervention->waitpoint)) run_.take(record_.open_intervention->waitpoint);
         if (auto const* timer = record_.look && record_.look->waitpoint ? run_.known(*record_.look->waitpoint) : nullptr)
             if (timer->status != waitpoint_status::pending) run_.take(timer->id);
+        if (auto const* token = record_.begun ? run_.known(record_.begun->token) : nullptr)
+            if (token->status != waitpoint_status::pending) run_.take(token->id);
         cancel();
     } else if (record_.open_intervention) {
         asked_ = record_.open_intervention;
@@ -64,6 +67,8 @@ bool step_machine::begin()
         r.error.message = "the output of the call that returned could not be stored";
         r.commit_ref = record_.returned->commit_ref;
         ask(texts::unstorable(at_.place), {"complete", "skip", "fail", "cancel"});
+    } else if (record_.begun && op_.ends_elsewhere()) {
+        take_up_elsewhere();
     } else if (record_.in_doubt && cls_ == effect::non_replayable) {
         in_doubt();
     } else if (record_.next_at) {
@@ -127,10 +132,17 @@ void step_machine::attempt_next()
     if (own) record_.attempts_begun = attempt_;
     if (own && cls_ == effect::non_replayable) {
         record_.threw_in_doubt = false;
-        run_.append(entry(entry_kind::intent));
-        run_.submit();
+        if (!op_.ends_elsewhere()) run_.append(entry(entry_kind::intent));
         record_.intent_at = run_.now();
     }
+    if (own && op_.ends_elsewhere() && !open_token()) return;
+    run_.submit();
+    call_when_durable();
+}
+
+void step_machine::call_when_durable()
+{
+    bool const own = role_ == role::own;
     if ((acts_outside() && !run_.all_durable()) || run_.window_full()) {
         doing_ = doing::barrier;
         waited_in_place_ = own && op_.options().inline_ && cls_ == effect::replayable;
@@ -160,6 +172,8 @@ void step_machine::leave_to_next_engine()
     e.payload = write_payload(p);
     e.encoding = encoding::json;
     run_.append(std::move(e));
+    if (token_) run_.add(decide_waitpoint{*token_, waitpoint_status::withdrawn});  // nobody was given it
+    forget_token();
     run_.submit();
 }
 
@@ -175,9 +189,12 @@ void step_machine::make_attempt_data()
     data_->epoch = run_.row().epoch;
     data_->clock = &run_.hosted_by().clock();
     data_->outside = run_.hosted_by().outside();
+    if (role_ != role::own || !token_) return;
+    data_->token = *token_;
+    if (auto* const life = run_.hosted_by().life()) life->begun(*token_, data_->clock->steady());
 }
 
-bool step_machine::acts_outside() const noexcept { return role_ != role::own || cls_ != effect::replayable; }
+bool step_machine::acts_outside() const noexcept { return role_ != role::own || cls_ != effect::replayable || op_.ends_elsewhere(); }
 
 void step_machine::call_now()
 {
@@ -225,7 +242,7 @@ void step_machine::call_now()
 void step_machine::disarm()
 {
     held_.reset();
-    for (auto* t : {&timeout_, &announce_, &pause_, &call_ticket_, &line_}) run_.drop_ticket(std::exchange(*t, ticket::none));
+    for (auto* t : {&timeout_, &announce_, &pause_, &call_ticket_, &line_, &beat_}) run_.drop_ticket(std::exchange(*t, ticket::none));
 }
 
 void step_machine::due(ticket t)
@@ -233,7 +250,11 @@ void step_machine::due(ticket t)
     if (t == pause_) {
         run_.drop_ticket(std::exchange(pause_, ticket::none));
         if (next_look_) look_again(false);
+        else if (doing_ == doing::elsewhere) too_late(texts::not_completed(at_.place));
         else attempt_next();
+    } else if (t == beat_) {
+        run_.drop_ticket(std::exchange(beat_, ticket::none));
+        if (doing_ == doing::elsewhere) beat_is_due();
     } else if (t == line_) {
         run_.drop_ticket(std::exchange(line_, ticket::none));
         if (doing_ == doing::in_line) attempt_next();
@@ -309,6 +330,12 @@ void step_machine::took(call_result r)
         }
     }
     if (damaged_) return healed(r);
+    if (r.end == call_end::begun) return stand_elsewhere();
+    if (token_ && r.end != call_end::value) {  // it threw; but if it is completed all the same, that counts
+        doing_ = doing::nothing;
+        if (answer_) return answered(*std::exchange(answer_, std::nullopt));
+        return close_token(waitpoint_status::withdrawn, r.error.message, [this, r] { took(r); });
+    }
     switch (r.end) {
     case call_end::value: return settle_value(r);
     case call_end::unstorable: return cannot_store(r);
@@ -340,6 +367,8 @@ void step_machine::timed_out()
     if (is_limit_over()) r.error.message = "it had not returned";
     if (let_go()) call_.reset();
     doing_ = doing::timed_out;
+    if (token_ && !answer_) return close_token(waitpoint_status::withdrawn, r.error.message, [this, r] { failed(r, errc::step_timeout); });
+    if (answer_) return answered(*std::exchange(answer_, std::nullopt));
     failed(r, errc::step_timeout);
 }
 
@@ -353,8 +382,8 @@ void step_machine::failed(call_result const& r, errc code)
     e.attempts = static_cast<std::uint16_t>(attempt_);
     if (!doubt) ++failures_;
     if (own && is_limit_over()) e = limit_error(e.message);
-    bool const again = !doubt && r.end != call_end::permanent && e.code != errc::wait_timeout && failures_ < std::max<int>(retry().max_attempts, 1) &&
-                       attempt_ < most_attempts;
+    bool const may = !doubt && r.end != call_end::permanent && e.code != errc::wait_timeout;
+    bool const again = may && failures_ < std::max<int>(retry().max_attempts, 1) && attempt_ < most_attempts;
     bool const running = doing_ == doing::timed_out && !let_go();
     auto const then = [this, running](std::function<void()> go) {
         if (running) when_let_go_ = std::move(go);

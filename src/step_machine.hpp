@@ -41,6 +41,7 @@ private:
         timed_out,  ///< it runs, and its time is over: the decision is made, the body waits for it to let go
         pausing,    ///< before the next attempt
         asking,     ///< a person decides
+        elsewhere,  ///< it was begun, and ends elsewhere
     };
     /// Which function: the step's own, or what settles a doubt about it.
     enum class role : std::uint8_t { own, reconcile, compensate };
@@ -50,6 +51,7 @@ private:
     void stand_in_line();
     bool acts_outside() const noexcept;
     void leave_to_next_engine();
+    void call_when_durable();
     void call_now();
     void make_attempt_data();
     void took(call_result r);
@@ -65,6 +67,19 @@ private:
     void look_again(bool decided_by_store);
     bool is_limit_over() const { return limit_at_ && !damaged_ && run_.now() >= *limit_at_; }
     error_detail limit_error(std::string_view last_failure) const;
+
+    // A step that ends elsewhere.
+    bool open_token();
+    void write_begun(std::string over);
+    void take_up_elsewhere();
+    void stand_elsewhere();
+    void beat_is_due();
+    void close_token(waitpoint_status fate, std::string why, std::function<void()> then);
+    void too_late(std::string why);
+    void go_on_from_token(std::string why);
+    void forget_token();
+    void answered(waitpoint_row const& w);
+    void failed_elsewhere(errc code, std::string why);
 
     // The outcome.
     void settle(journal_entry outcome);
@@ -110,7 +125,7 @@ private:
     std::shared_ptr<call> call_;      ///< out now
     std::shared_ptr<attempt_data> data_;
     ticket call_ticket_ = ticket::none, timeout_ = ticket::none, announce_ = ticket::none, pause_ = ticket::none,
-           line_ = ticket::none;
+           line_ = ticket::none, beat_ = ticket::none;
     std::shared_ptr<void> held_;      ///< a place under the limit, or in its line
     std::function<void()> when_let_go_;
     std::optional<intervention_payload> asked_;
@@ -120,7 +135,14 @@ private:
     std::optional<time_point> limit_at_;      ///< then it looks for the last time
     std::uint32_t looks_ = 0;
     std::optional<waitpoint_id> next_look_;   ///< the timer it stands on
+    bool taken_up_ = false;                   ///< from another stay: that it goes on is progress
     bool announced_ = false;                  ///< the journal has it already
+
+    // Of a step that ends elsewhere.
+    std::optional<waitpoint_id> token_;       ///< of this attempt, while somebody may complete it
+    time_point token_ends_at_ = never;
+    std::optional<waitpoint_row> answer_;     ///< came before its function returned
+    bool stands_ = false;                     ///< the run is blocked by it
 
     // Healing.
     bool healing_ = false;

@@ -50,6 +50,7 @@ void step_machine::finished()
 std::optional<waitpoint_id> step_machine::withdrawable() const
 {
     if (next_look_) return next_look_;
+    if (token_) return answer_ ? std::nullopt : token_;
     return doing_ == doing::asking && asked_ ? std::optional(asked_->waitpoint) : std::nullopt;
 }
 
@@ -65,6 +66,7 @@ void step_machine::cancel()
 {
     cancel_wanted_ = true;
     if (recorded_) return;  // its outcome comes first; the cancel is delivered at the next operation
+    if (token_ && !answer_) forget_token();  // it was withdrawn
     switch (doing_) {
     case doing::calling:
         data_->stop.request_stop();

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "src/step_machine.hpp"
 #include "src/texts.hpp"
@@ -64,7 +65,8 @@ void step_machine::not_yet()
     doing_ = doing::nothing;
     if (cancel_wanted_) return give_up();
     if (is_limit_over()) return settle_failure(limit_error({}));
-    bool const had_failed = failures_ > 0;
+    // The row of failures has ended, or the stay in which it looked before: so it must be after a restart.
+    bool const tell = std::exchange(taken_up_, false) || failures_ > 0;
     failures_ = attempt_ = 0;
     ++looks_;
     auto next_at = run_.now() + pause_after(*op_.polls(), looks_);
@@ -74,7 +76,7 @@ void step_machine::not_yet()
         write_look(next_at);
         return stand_until(next_at, true);
     }
-    if (had_failed) {  // the row of failures has ended: so it must be after a restart
+    if (tell) {
         write_look(std::nullopt);
         run_.submit();
     }

@@ -63,6 +63,7 @@ step_record read_step(std::span<journal_entry const* const> entries, std::string
             r.next_at.reset();
             r.failed_for_good = false;
             r.settled.clear();
+            r.begun = e->payload.empty() ? std::nullopt : read_payload<begun_payload>(e->payload);
             break;
         case started:
             r.failed_for_good = false;
@@ -71,9 +72,13 @@ step_record read_step(std::span<journal_entry const* const> entries, std::string
                 r.look = std::move(look);  // it looked, and was told "not yet": what failed before that is behind it
                 r.attempts_begun = r.attempts_failed = 0;
                 r.next_at.reset();
+            } else if (auto begun = e->payload.empty() ? std::nullopt : read_payload<begun_payload>(e->payload)) {
+                r.begun = std::move(begun);
+                r.next_at.reset();
             }
             break;
         case attempt_failed: {
+            r.begun.reset();
             r.attempts_begun = std::max<int>(r.attempts_begun, e->attempt);
             auto const p = read_payload<failure_payload>(e->payload);
             r.in_doubt = p && p->in_doubt.value_or(false);

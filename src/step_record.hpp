@@ -22,6 +22,7 @@ struct step_record {
     std::optional<time_point> next_at;  ///< when the next attempt may begin
     bool failed_for_good = false;       ///< decided, and not told to the body yet: its function had not let go
     std::optional<look_payload> look;   ///< of a poll: the newest that says how it stands
+    std::optional<begun_payload> begun;  ///< of a step that ends elsewhere: its newest attempt, while nothing is known of its end
     std::optional<time_point> intent_at;
     std::string commit_ref;
     journal_entry const* returned = nullptr;  ///< it happened, its output could not be stored

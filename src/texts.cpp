@@ -15,6 +15,12 @@ std::string never_came(std::string const& place, std::string_view last_failure)
     return "what " + place + " waits for did not come within its time limit" +
            (last_failure.empty() ? "" : "; the last look failed: " + std::string(last_failure));
 }
+std::string not_completed(std::string const& place) { return "nobody completed " + place + " in time"; }
+std::string silent(std::string const& place, duration silence)
+{
+    return "there was no sign of life of " + place + " for " +
+           std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(silence).count()) + " ms";
+}
 std::string too_large(std::string const& place, std::size_t bytes, std::size_t limit)
 {
     return "the output of " + place + " has " + std::to_string(bytes) + " bytes; the limit is " + std::to_string(limit);

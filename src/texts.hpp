@@ -18,6 +18,9 @@ std::string timed_out(std::string const& place, time_span limit);
 /// Of flow::poll_until.
 std::string looks_again(std::string const& place, time_point at);
 std::string never_came(std::string const& place, std::string_view last_failure);
+/// Of flow::begin_step.
+std::string not_completed(std::string const& place);
+std::string silent(std::string const& place, duration silence);
 std::string too_large(std::string const& place, std::size_t bytes, std::size_t limit);
 std::string in_doubt(std::string const& place, std::string const& why);
 std::string unstorable(std::string const& place);

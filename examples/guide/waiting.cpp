@@ -93,6 +93,47 @@ flow::workflow<double> reach()
 }
 // [/poll]
 
+/// Stands for a game that draws frames: what was begun in one is done some frames later.
+class game {
+public:
+    explicit game(flow::engine& e) : engine_(e) {}
+
+    // [frame]
+    void draw(std::string const& scene, flow::token<std::string> const& ends_by)
+    {
+        std::lock_guard const lock(guard_);
+        drawn_.push_back({scene, ends_by, 3});
+    }
+    void frame()
+    {
+        std::lock_guard const lock(guard_);
+        for (auto& d : drawn_)
+            if (d.frames_left-- == 0) engine_.complete(d.ends_by, d.scene + ".png");
+            else engine_.heartbeat(d.ends_by);
+    }
+    // [/frame]
+
+private:
+    struct job {
+        std::string scene;
+        flow::token<std::string> ends_by;
+        int frames_left;
+    };
+    std::mutex guard_;
+    flow::engine& engine_;
+    std::vector<job> drawn_;
+};
+game* screen = nullptr;
+
+// [begin]
+flow::workflow<std::string> picture(std::string scene)
+{
+    auto const file = co_await flow::begin_step<std::string>(
+        "draw", flow::idempotent, [&](flow::token<std::string> const& ends_by) { screen->draw(scene, ends_by); }, {.heartbeat = 10s});
+    co_return file;
+}
+// [/begin]
+
 // [cancel]
 flow::workflow<std::string> rent(std::string car)
 {
@@ -116,6 +157,7 @@ int main(int argc, char** argv)
     engine.add<confirm>("confirm");
     engine.add<rent>("rent");
     engine.add<reach>("reach");
+    engine.add<picture>("picture");
 
     expect(engine.start<remind>().result() == 2, "sleeps end");
 
@@ -134,6 +176,12 @@ int main(int argc, char** argv)
     expect(engine.start<ask_briefly>().result() == "nobody answered", "a wait ends at its time limit");
 
     expect(engine.start<reach>().result() == 0.25, "a poll ends when it is so");
+
+    game shown(engine);
+    screen = &shown;
+    auto const drawn = engine.start<picture>("harbour");
+    while (!drawn.wait(5ms)) shown.frame();
+    expect(drawn.result() == "harbour.png", "a step ends some frames after it was begun");
 
     auto const rented = engine.start<rent>("blue car");
     while (rented.status().run != flow::run_status::waiting) rented.wait(10ms);

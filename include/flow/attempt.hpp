@@ -15,9 +15,11 @@
 
 namespace flow {
 
+class attempt;
 namespace detail {
 struct attempt_data;
-}
+waitpoint_id token_of(attempt const& a) noexcept;
+}  // namespace detail
 
 /// Thrown by a step's function: what it should have done is known not to have happened. Of a non_replayable step this is
 /// the one failure that may be tried again without asking a person.
@@ -89,6 +91,7 @@ public:
     attempt& operator=(attempt const&) = delete;
 
 private:
+    friend waitpoint_id detail::token_of(attempt const& a) noexcept;
     detail::attempt_data* data_;
 };
 

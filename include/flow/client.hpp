@@ -199,6 +199,21 @@ public:
     /// The inbox: what is kept for nobody yet, and what became of the rest, until it expires.
     std::vector<event_row> events(event_filter const& which = {});
 
+    /// The end of what flow::begin_step began, where it did not succeed: that attempt has failed, with this sentence. Of a token that is
+    /// waited for otherwise, the wait throws flow::step_error. Errors as `complete`; token_conflict where a value is there.
+    template <class T>
+    void fail(token<T> const& which, std::string_view why)
+    {
+        fail_token(which.id(), why);
+    }
+    template <class T>
+    void fail(token<T> const& which, token_secret const& secret, std::string_view why)
+    {
+        fail_token(which.id(), why, secret.text());
+    }
+    /// True: it counted; false: it had been failed so before.
+    bool fail_token(waitpoint_id which, std::string_view why, std::optional<std::string_view> secret = std::nullopt, std::string_view by = {});
+
     /// Decides an intervention: one of its choices; `output` is JSON for `complete`. unknown_intervention, bad_choice,
     /// wrong_shape; token_conflict where it was decided otherwise before.
     void decide(waitpoint_id intervention, std::string_view choice, std::optional<std::string_view> output = std::nullopt,
@@ -230,6 +245,8 @@ protected:
 
 private:
     delivered deliver(event e, event_options const& options);
+    bool complete_with(completion c);
+    waitpoint_row token_to_complete(waitpoint_id which, std::optional<digest> const& secret_hash);
     std::optional<std::string> published_text(run_id id, std::string_view key);
     template <class T>
     static std::string encoded(T const& value)

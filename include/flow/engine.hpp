@@ -211,6 +211,15 @@ public:
     /// Throws flow::error(usage) on an engine with threads or an executor.
     poll_result poll(std::chrono::microseconds budget);
 
+    /// A sign of life of what flow::begin_step began, for its `heartbeat` limit. In memory: nothing is written, and only this engine knows of
+    /// it. False: nothing under that token was begun here, or it has ended; so whoever works on it may stop.
+    template <class T>
+    bool heartbeat(token<T> const& of) noexcept
+    {
+        return heartbeat(of.id());
+    }
+    bool heartbeat(waitpoint_id of) noexcept;
+
     /// Blocks until SIGINT or SIGTERM, then stops orderly.
     void run();
 

@@ -25,8 +25,8 @@ struct poll_options {
     /// Each pause is this many times the one before it, up to `cap`. 1: all are the same.
     float backoff = 1.0F;
     time_span cap = std::chrono::minutes{5};
-    /// It ends by flow::wait_timeout this long after its first look, by the wall clock, whatever happens to the process meanwhile. Unset: no
-    /// limit. At the limit it looks once more; a look that still runs then is asked to stop.
+    /// It ends by flow::wait_timeout this long after its first look, by the wall clock, whatever happens to the process meanwhile. Unset:
+    /// no limit. At the limit it looks once more; a look that still runs then is asked to stop.
     wait_limit timeout{};
     /// Looks that throw: `max_attempts` of them in a row are the poll's failure. One that says "not yet" lies between two rows.
     retry_policy retry{};
@@ -54,6 +54,9 @@ struct look_result<std::optional<T>> {
 };
 template <class F>
 concept look_function = is_step_function<F> && requires { typename look_result<std::remove_cvref_t<returned_by<F>>>::type; };
+
+template <class F>
+using look_value = storage_of<typename look_result<std::remove_cvref_t<returned_by<F>>>::type>;
 
 /// Calls `fn` and keeps its value, if it says yes.
 template <class T, class F>
@@ -130,9 +133,9 @@ private:
 /// nothing or `flow::attempt&`, and returns bool, or std::optional<T> whose T is then the await's value. That answer is journaled, once; on
 /// replay `look` is not called.
 ///
-/// It only looks: it is a step of class `replayable`, called again at any time, and must change nothing outside. While it says "not
-/// yet", nothing is written: only once the time limit, which so counts from the first look over all restarts (WT-19), and, where a pause
-/// is longer than the engine's `suspend_threshold` (5 s), the instant of the next look. For such a pause the run stands on a timer and costs
+/// It only looks: it is a step of class `replayable`, called again at any time, and must change nothing outside. While it says "not yet",
+/// nothing is written: only once the time limit, which so counts from the first look over all restarts (WT-19), and, where a pause is
+/// longer than the engine's `suspend_threshold` (5 s), the instant of the next look. For such a pause the run stands on a timer and costs
 /// nothing. After a crash within a shorter one it looks again at once.
 ///
 /// Throws at the await: flow::wait_timeout; flow::step_error when `look` threw `retry.max_attempts` times in a row, or threw
@@ -145,14 +148,15 @@ auto poll_until(detail::name name, F&& look, poll_options options = {})
     if constexpr (!detail::safe_in_co_await<F>) {
         static_assert(detail::never_true<F>,
                       "flow: g++ 12 copies this closure bit by bit inside co_await and destroys it twice (a compiler bug). "
-                      "Capture by reference [&], or give it a name first: auto look = [x] {...}; co_await flow::poll_until(\"name\", look)");
+                      "Capture by reference [&], or give it a name first: auto look = [x] {...}; co_await "
+                      "flow::poll_until(\"name\", look)");
         return detail::refused_step{};
     } else if constexpr (!detail::look_function<look_type>) {
         static_assert(detail::never_true<F>,
                       "flow: poll_until takes a function that is called with nothing or with flow::attempt& and returns bool, or "
                       "std::optional<T> for a value");
         return detail::refused_step{};
-    } else if constexpr (!detail::check_storable<detail::storage_of<typename detail::look_result<std::remove_cvref_t<detail::returned_by<look_type>>>::type>>()) {
+    } else if constexpr (!detail::check_storable<detail::look_value<look_type>>()) {
         return detail::refused_step{};
     } else {
         return detail::poll_operation<look_type>(std::move(name), std::forward<F>(look), options);

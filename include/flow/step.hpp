@@ -80,6 +80,7 @@ inline constexpr bool is_detached<detached_callable<F>> = true;
 
 class step_machine;
 struct step_record;
+struct split_plan;
 
 /// Of a step that is called until it says yes: the pauses between its looks.
 struct poll_plan {
@@ -104,6 +105,8 @@ public:
     virtual void adopt(call& c) = 0;
     /// Its function is called until it says yes (flow::poll_until).
     virtual poll_plan const* polls() const noexcept { return nullptr; }
+    /// Its function only begins it (flow::begin_step).
+    virtual split_plan const* ends_elsewhere() const noexcept { return nullptr; }
 
     name const& called() const noexcept { return name_; }
     step_options const& options() const noexcept { return options_; }

@@ -70,6 +70,11 @@ public:
         after(published, "With --history: go on behind this entry");
         limit(published, "With --history: at most so many (100)");
 
+        auto& graph = add(verb::graph, "graph", "How the graph of a run stands, node by node");
+        named(graph, "RUN");
+        auto* const dot = graph.add_flag("--dot", a_.dot, "Draw it for Graphviz");
+        graph.add_flag("--mermaid", a_.mermaid, "Draw it as a Mermaid flowchart")->excludes(dot);
+
         auto& tokens = add(verb::tokens, "tokens", "List what somebody has to answer: open tokens and decisions, newest first");
         tokens.add_option("--run", a_.run, "Only those of this run")->type_name("RUN");
         limit(tokens, "At most so many (100)");

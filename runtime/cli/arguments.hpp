@@ -10,7 +10,7 @@
 
 namespace flow::cli {
 
-enum class verb { runs, show, journal, published, tokens, complete, approve, reject, decide, send, events, cancel, pause, resume, backup };
+enum class verb { runs, show, journal, published, graph, tokens, complete, approve, reject, decide, send, events, cancel, pause, resume, backup };
 
 struct arguments {
     verb what{};
@@ -24,7 +24,7 @@ struct arguments {
     bool if_awaited = false, kept = false;
     std::string status, workflow, tenant, since, until, tag, before, run, by, why;
     std::int64_t after = 0;
-    bool history = false;
+    bool history = false, dot = false, mermaid = false;
     std::optional<std::size_t> limit;
 };
 

@@ -105,6 +105,7 @@ void carry_out(session const& s)
     case verb::show: return show_run(s);
     case verb::journal: return list_journal(s);
     case verb::published: return list_published(s);
+    case verb::graph: return show_graph(s);
     case verb::tokens: return list_tokens(s);
     case verb::complete: return complete_token(s);
     case verb::approve: return approve_question(s);

@@ -24,6 +24,7 @@ void list_runs(session const& s);
 void show_run(session const& s);
 void list_journal(session const& s);
 void list_published(session const& s);
+void show_graph(session const& s);
 void list_tokens(session const& s);
 void complete_token(session const& s);
 void approve_question(session const& s);

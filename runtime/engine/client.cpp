@@ -168,24 +168,44 @@ namespace {
 
 }  // namespace
 
+waitpoint_row client::token_to_complete(waitpoint_id which, std::optional<digest> const& secret_hash)
+{
+    auto row = core_->data->waitpoint(which).value();
+    bool const known = row && row->purpose == waitpoint_purpose::token;
+    if (!known || (secret_hash && (row->secret_hash.is_none() || *secret_hash != row->secret_hash))) unknown(which, secret_hash.has_value());
+    return *std::move(row);
+}
+
 bool client::complete_json(waitpoint_id which, std::string_view json, std::optional<std::string_view> secret,
                            std::string_view why, std::string_view by)
 {
-    auto& store = *core_->data;
-    auto const row = store.waitpoint(which).value();
-    auto const hash = secret ? std::optional(sha256(*secret)) : std::nullopt;
-    bool const known = row && row->purpose == waitpoint_purpose::token;
-    if (!known || (hash && (row->secret_hash.is_none() || *hash != row->secret_hash))) unknown(which, secret.has_value());
-    auto text = detail::compact_json(json).value();
-    bool const strict = row->options.find("\"strict\":true") != std::string::npos;
-    detail::check_shape(text, row->shape, strict).value();
-
     completion c;
     c.waitpoint = which;
-    c.secret_hash = hash;
-    c.output = std::move(text);
+    if (secret) c.secret_hash = sha256(*secret);
+    auto const row = token_to_complete(which, c.secret_hash);
+    c.output = detail::compact_json(json).value();
+    bool const strict = row.options.find("\"strict\":true") != std::string::npos;
+    detail::check_shape(c.output, row.shape, strict).value();
     c.by = or_else(by, core_->by);
     c.why = why;
+    return complete_with(std::move(c));
+}
+
+bool client::fail_token(waitpoint_id which, std::string_view why, std::optional<std::string_view> secret, std::string_view by)
+{
+    completion c;
+    c.waitpoint = which;
+    if (secret) c.secret_hash = sha256(*secret);
+    token_to_complete(which, c.secret_hash);
+    c.output = why.empty() ? std::string_view("it failed") : why;
+    c.is_error = true;
+    c.by = or_else(by, core_->by);
+    return complete_with(std::move(c));
+}
+
+bool client::complete_with(completion c)
+{
+    auto const which = c.waitpoint;
     c.at = core_->time().now();
     switch (core_->complete(c).value()) {
     case completion_answer::completed: core_->look(); return true;
@@ -200,7 +220,7 @@ bool client::complete_json(waitpoint_id which, std::string_view json, std::optio
     case completion_answer::unknown:
     case completion_answer::wrong_secret: break;
     }
-    unknown(which, secret.has_value());
+    unknown(which, c.secret_hash.has_value());
 }
 
 waitpoint_id client::intervention_of(run_id run)

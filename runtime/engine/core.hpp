@@ -67,6 +67,7 @@ public:
     std::shared_ptr<workers> const threads;
     timers clocks;
     journal_writers journal;
+    signs_of_life life;
 
     flow::clock const& clock() const noexcept { return shared_->time(); }
     void random(std::uint8_t* bytes, std::size_t n) const { shared_->random(bytes, n); }

@@ -64,6 +64,7 @@ executor const& engine::on() const noexcept { return engine_->on(); }
 void engine::stop_then(std::chrono::milliseconds limit, std::function<void(bool)> done) { engine_->stop_then(limit, std::move(done)); }
 bool engine::stop(std::chrono::milliseconds limit) { return engine_->stop(limit); }
 std::vector<std::string> engine::still_running() const { return engine_->still_running(); }
+bool engine::heartbeat(waitpoint_id of) noexcept { return engine_->life.beat(of, engine_->clock().steady()); }
 health_report engine::health() { return engine_->health(); }
 
 // ---- until a signal ----------------------------------------------------------------------------------------------------------

@@ -209,6 +209,24 @@ TEMPLATE_LIST_TEST_CASE("a killed process loses no time limit and no pause of a 
     CHECK(w.view(id).result == "\"wait_timeout\"");
 }
 
+TEMPLATE_LIST_TEST_CASE("WT-19 a poll whose process is killed again and again ends at its limit, and nobody is asked about the crashes",
+                        "[engine][poll_until]", every_store)
+{
+    here = {};
+    dying_place<TestType> place;
+    world w(place.open(), add_all);
+    auto const id = w.engine().start<five_minutes>(1000).id();
+    w.settle();
+    for (int i = 1; i <= 9; ++i) {
+        w.pass(30s);
+        place.die(w);
+    }
+    w.pass(30s - 1ms);
+    CHECK(w.status(id) == flow::run_status::running);
+    w.pass(1ms);
+    CHECK(w.view(id).result == "\"wait_timeout\"");
+}
+
 TEMPLATE_LIST_TEST_CASE("a poll that pauses longer than the threshold stands on a timer, and leaves memory", "[engine][poll_until]", every_store)
 {
     here = {};

@@ -71,6 +71,10 @@ public:
     flow::outcome<std::optional<flow::waitpoint_row>> find_waitpoint(flow::waitpoint_id id) override { return store_.waitpoint(id); }
     flow::outcome<std::uint32_t> version_for(std::string_view, std::uint32_t v, flow::encoding, std::string_view) override { return v; }
     std::shared_ptr<flow::detail::outside_access> outside() override { return {}; }
+    flow::outcome<flow::workflow_version> workflow_of(flow::detail::workflow_functions const&) override
+    {
+        return flow::error(flow::errc::unknown_workflow, "no workflows here");
+    }
     void warn(std::string_view text) override { std::fprintf(stderr, "%.*s\n", static_cast<int>(text.size()), text.data()); }
 
     /// Commits what was written and tells the run; false: there was nothing.

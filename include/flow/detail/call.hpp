@@ -77,6 +77,7 @@ enum class call_end : std::uint8_t {
     threw,        ///< threw something; nothing is known
     not_started,  ///< threw flow::not_started
     permanent,    ///< threw flow::permanent_error
+    begun,        ///< of flow::begin_step: it ends elsewhere
     not_yet,      ///< of flow::poll_until: what it looks for is not so yet
 };
 
