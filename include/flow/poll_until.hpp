@@ -136,7 +136,7 @@ private:
 /// It only looks: it is a step of class `replayable`, called again at any time, and must change nothing outside. While it says "not yet",
 /// nothing is written: only once the time limit, which so counts from the first look over all restarts (WT-19), and, where a pause is
 /// longer than the engine's `suspend_threshold` (5 s), the instant of the next look. For such a pause the run stands on a timer and costs
-/// nothing. After a crash within a shorter one it looks again at once.
+/// nothing. After a restart within a shorter one it looks again at once, and one entry says that it went on.
 ///
 /// Throws at the await: flow::wait_timeout; flow::step_error when `look` threw `retry.max_attempts` times in a row, or threw
 /// flow::permanent_error; flow::cancelled, at once between two looks, else when the look has returned. Throws at the call:
