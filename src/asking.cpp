@@ -75,6 +75,7 @@ judged_response judge(waitpoint_row const& w, std::span<response const> before, 
     case waitpoint_status::timed_out: return only(response_answer::timed_out);
     case waitpoint_status::withdrawn: return only(response_answer::withdrawn);
     }
+    if (r.at >= w.due_at) return only(response_answer::timed_out);  // nobody has looked yet
     if (!is_choice(w, *terms, r)) return only(response_answer::not_a_choice);
 
     auto const approvals = 1 + static_cast<std::size_t>(std::count_if(before.begin(), before.end(), [](auto const& b) { return b.approves; }));

@@ -44,6 +44,13 @@ std::string send_command(waitpoint_row const& wait);
 /// Throws flow::error(bad_argument) for one that is empty or longer than 1024 bytes; `who` gave it.
 void check_correlation(std::string_view correlation, std::string const& who);
 
+/// Of the first event of a run that is started with it: otherwise the run is not started.
+constexpr bool stands_with_its_run(delivery_answer a) noexcept
+{
+    using enum delivery_answer;
+    return a == matched || a == kept || a == unfit || a == duplicate;
+}
+
 /// The id of an event that its sender names by a text of his own.
 event_id id_of_event(std::string_view topic, std::string_view correlation, std::string_view name);
 

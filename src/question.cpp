@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "src/flat_object.hpp"
+
 namespace flow {
 
 question::question(std::string text) { draft_.terms.text = std::move(text); }
@@ -77,8 +79,9 @@ question&& question::otherwise_json(bool approves, std::string value) &&
 
 namespace detail {
 
-std::shared_ptr<question_draft const> checked_question(question q, bool wants_value)
+std::shared_ptr<question_draft const> checked_question(question q, std::string_view wanted)
 {
+    bool const wants_value = wanted != no_value;
     auto d = std::make_shared<question_draft>(q.as_drafted());
     auto& t = d->terms;
     auto const refuse = [&](std::string const& why) { throw error(errc::bad_argument, "the question \"" + t.text.substr(0, 200) + "\" " + why); };
@@ -91,7 +94,15 @@ std::shared_ptr<question_draft const> checked_question(question q, bool wants_va
     if (!t.assignees.empty() && t.needed > t.assignees.size())
         refuse("needs " + std::to_string(t.needed) + " people and is asked of " + std::to_string(t.assignees.size()));
     if (t.at_deadline != on_deadline::fail && !d->deadline.is_set()) refuse("says what happens at its deadline and has none");
-    if (wants_value && t.default_approves == true && t.default_value.empty()) refuse("wants a value: give one to otherwise()");
+    if (t.default_approves) {
+        bool const gives = !t.default_value.empty();
+        if (wants_value && *t.default_approves && !gives) refuse("wants a value: give one to otherwise()");
+        if (gives && (!wants_value || !*t.default_approves)) refuse("takes no such value as otherwise() gives");
+        if (auto const fits = gives ? check_shape(t.default_value, wanted, false) : outcome<void>(); !fits)
+            refuse("wants " + std::string(wanted) + ", and otherwise() gives " + t.default_value.substr(0, 200));
+        bool const chosen = std::any_of(t.choices.begin(), t.choices.end(), [&](auto const& c) { return quoted(c) == t.default_value; });
+        if (gives && !t.choices.empty() && !chosen) refuse("has other choices than otherwise() makes");
+    }
     if (!t.choices.empty() && !wants_value) refuse("has choices: ask<std::string>");
     return d;
 }

@@ -166,6 +166,7 @@ public:
     bool begin(bool fresh)
     {
         run_.wait_for(on_.waitpoint, *this);
+        if (auto const* row = run_.known(on_.waitpoint); row && op_.is_question()) asked_ = read_terms(row->options);
         auto const own_limit = on_.due_at ? time_point(duration(*on_.due_at)) : never;
         auto const lifetime = token_.due_at;
         due_at_ = std::min(own_limit, lifetime);
@@ -196,7 +197,7 @@ public:
         reason.id = to_string(on_.waitpoint);
         reason.name = child_ ? to_string(*child_) : token_.place;
         if (op_.is_question()) {
-            auto const& asked = op_.asked().terms;
+            auto const& asked = terms();
             reason.type = asked.subject == ask_subject::input ? wait_reason::kind::input : wait_reason::kind::approval;
             reason.detail = "It asks " + who_decides(asked) + ": " + printable(asked.text, 1000);
         }
@@ -262,6 +263,7 @@ public:
         timed_out.status = waitpoint_status::timed_out;
         auto d = failure(timed_out);
         auto const given = by_default();
+        if (given && !accepts_default(*given)) return;
         auto e = entry(given ? entry_kind::waited : entry_kind::wait_failed);
         e.encoding = encoding::json;
         e.payload = given ? *given : write_payload(to_payload(d));
@@ -276,7 +278,6 @@ public:
                 return;
             }
             if (!given) op_.fail(error(d));
-            else if (!accepts_default(*given)) return;
             end();
         });
     }
@@ -297,7 +298,9 @@ public:
     }
 
 private:
-    std::optional<std::string> by_default() const { return op_.is_question() ? default_answer(op_.asked().terms) : std::nullopt; }
+    std::optional<std::string> by_default() const { return op_.is_question() ? default_answer(terms()) : std::nullopt; }
+    /// As they were when it was asked (P40), not as the code has them now.
+    question_terms const& terms() const { return asked_ ? *asked_ : op_.asked().terms; }
     bool accepts_default(std::string const& given)
     {
         auto const ok = op_.accept(encoding::json, given);
@@ -352,8 +355,8 @@ private:
         if (w.output_is_error) return {errc::step_failed, "", w.output, at_.place, 0};
         if (w.status == waitpoint_status::withdrawn) return {errc::token_ended, "", subject_ + " was withdrawn", at_.place, 0};
         if (op_.is_question())
-            return {op_.asked().terms.at_deadline == on_deadline::expire ? errc::request_expired : errc::wait_timeout, "",
-                    who_decides(op_.asked().terms) + " did not decide " + subject_ + " in time", at_.place, 0};
+            return {terms().at_deadline == on_deadline::expire ? errc::request_expired : errc::wait_timeout, "",
+                    who_decides(terms()) + " did not decide " + subject_ + " in time", at_.place, 0};
         if (op_.is_event())
             return {errc::wait_timeout, "", "no event \"" + std::string(op_.called().view()) + "\" for " + printable(op_.correlation(run_), 200) +
                     " came in time", at_.place, 0};
@@ -361,6 +364,7 @@ private:
     }
 
     wait_base& op_;
+    std::optional<question_terms> asked_;
     wait_payload on_;
     std::optional<run_id> child_;  ///< it waits for the end of this run
     run::made_token token_;

@@ -8,11 +8,14 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "flow/codec.hpp"
+#include "flow/detail/closure.hpp"
 #include "flow/responses.hpp"
+#include "flow/start.hpp"
 #include "flow/token.hpp"
 
 #pragma GCC visibility push(default)
@@ -86,10 +89,13 @@ public:
     /// What exactly is decided on. Its SHA-256 is stored; an answer to something else is refused, and code that asks about something else
     /// on replay is a mismatch: it needs an answer of its own.
     template <class A>
-    question&& about(A const& arguments) &&
+    question&& about(A&& arguments) &&
     {
+        static_assert(std::is_lvalue_reference_v<A> || detail::safe_in_co_await<A>,
+                      "flow: g++ 12 copies this unnamed value bit by bit inside co_await and destroys it twice (a compiler bug). Give it a name "
+                      "first: auto what = ...; co_await flow::ask(..., flow::question(...).about(what))");
         std::string text;
-        detail::encode(encoding::json, arguments, text);
+        detail::encode(encoding::json, static_cast<detail::argument_of<std::remove_cvref_t<A>> const&>(arguments), text);
         return std::move(*this).about_json(std::move(text));
     }
     /// Answers are taken so long from now; then `otherwise` counts, or the await throws flow::wait_timeout.
@@ -102,10 +108,13 @@ public:
     /// At the deadline this counts.
     question&& otherwise(bool approves) &&;
     template <class V>
-    question&& otherwise(bool approves, V const& value) &&
+    question&& otherwise(bool approves, V&& value) &&
     {
+        static_assert(std::is_lvalue_reference_v<V> || detail::safe_in_co_await<V>,
+                      "flow: g++ 12 copies this unnamed value bit by bit inside co_await and destroys it twice (a compiler bug). Give it a name "
+                      "first");
         std::string text;
-        detail::encode(encoding::json, static_cast<V>(value), text);
+        detail::encode(encoding::json, static_cast<detail::argument_of<std::remove_cvref_t<V>> const&>(value), text);
         return std::move(*this).otherwise_json(approves, std::move(text));
     }
     /// For programs that show questions: "mail", "desk".
@@ -121,8 +130,10 @@ private:
 
 namespace detail {
 
-/// Throws flow::error(bad_argument) for a question that nobody could decide.
-std::shared_ptr<question_draft const> checked_question(question q, bool wants_value);
+/// Throws flow::error(bad_argument) for a question that nobody could decide, or whose default is no answer. `wanted`: the shape of a value.
+std::shared_ptr<question_draft const> checked_question(question q, std::string_view wanted);
+
+constexpr std::string_view no_value = "void";
 
 template <class T>
 class [[nodiscard("a question is asked only when it is awaited")]] ask_operation final : public wait_base {
@@ -152,7 +163,7 @@ template <class T = void>
 detail::ask_operation<T> ask(detail::name name, question what)
 {
     [[maybe_unused]] constexpr bool storable = detail::check_storable<detail::storage_of_answer<T>>();
-    return {std::move(name), detail::checked_question(std::move(what), !std::is_void_v<T>)};
+    return {std::move(name), detail::checked_question(std::move(what), detail::shape_of<detail::storage_of_answer<T>>())};
 }
 
 }  // namespace flow

@@ -101,7 +101,6 @@ struct respond_options {
     std::string_view why{};
     std::string_view by{};
     std::string_view about{};  ///< question_terms::about_hash as it was shown: refused if it is about something else
-    std::string_view secret{}; ///< empty: as an operator
 };
 
 /// A client on a store. Opened on the store itself it is an operator: it may complete tokens without their secrets, as a named actor.
@@ -169,7 +168,7 @@ public:
     // Questions to people (flow::ask). Who answers is the caller's identity: `by`, else the client's own name.
 
     /// Answers one. `decided`: with it the question is decided; `counted`: more are needed; `already_same`: as this person answered before.
-    /// Errors: unknown_request, with a secret for whatever is wrong with question or secret; not_asked; token_conflict for a person who answered
+    /// Errors: unknown_request; not_asked; token_conflict for a person who answered
     /// otherwise before, or a question that others have decided; token_ended past its deadline; wrong_shape; bad_payload; bad_argument
     /// where it is about something else than `about` says.
     responded respond(waitpoint_id which, bool approves, respond_options options = {});

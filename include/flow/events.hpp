@@ -1,7 +1,6 @@
 // Events: what happens outside, told to whoever waits for it, now or later. The rows of the stores' inbox, as values.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -53,8 +52,8 @@ struct delivered {
 struct event_options {
     /// The sender's own name for it: told again under this name, topic and correlation, it counts once. Empty: every call is another event.
     std::string_view id{};
-    /// So long it is kept for who comes to wait for it, and known by its id. `duration::max()`: for ever.
-    duration keep = std::chrono::hours{24 * 7};
+    /// So long it is kept for who comes to wait for it, and known by its id. Zero: seven days, for one run alone as long as the store is there.
+    duration keep{};
     /// Refused (event_not_awaited, wrong_shape) where nobody waits for it now: finds misspelt topics.
     bool only_if_awaited = false;
     /// Who tells it. Empty: the client's own name.

@@ -110,7 +110,9 @@ any_run_handle client_core::start(workflow_version const& w, std::string argumen
         event_options told;
         told.by = n.by;
         n.first = make_event(o.event.topic, {}, o.event.json, told);
-        n.first->correlation = o.idempotency_key;  // for its id alone: the store puts the run's in place of it
+        n.first->expires_at = never;
+        // For its id alone: the store puts the run's in place of it. Without a key each start makes a run of its own.
+        n.first->correlation = n.key.empty() ? to_string(n.id) : std::to_string(n.tenant.size()) + ' ' + n.tenant + n.key;
         n.first->id = id_for(*n.first, o.event.id);
     }
     auto const s = insist([&] { return data->start(n); }).value();

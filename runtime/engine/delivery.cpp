@@ -32,14 +32,15 @@ void check_delivered(delivered const& told, event const& e, std::optional<run_id
 event client_core::make_event(std::string_view topic, std::string_view correlation, std::string_view json, event_options const& o) const
 {
     check_name(topic);
-    if (o.keep <= duration::zero()) throw error(errc::bad_argument, "an event is kept for some time: `keep` is more than zero");
+    if (o.keep < duration::zero()) throw error(errc::bad_argument, "an event is kept for some time: `keep` is not negative");
+    auto const keep = o.keep == duration::zero() ? duration(std::chrono::hours{24 * 7}) : o.keep;
     event e;
     e.topic = topic;
     e.correlation = correlation;
     e.payload = compact_json(json).value();
     e.by = o.by.empty() ? by : std::string(o.by);
     e.at = clock_.now();
-    e.expires_at = o.keep > duration::max() - e.at.time_since_epoch() ? never : e.at + o.keep;
+    e.expires_at = keep > duration::max() - e.at.time_since_epoch() ? never : e.at + keep;
     e.only_if_awaited = o.only_if_awaited;
     return e;
 }
@@ -68,6 +69,7 @@ delivered client::send_event_json(std::string_view topic, std::string_view corre
 
 delivered client::send_json(run_id run, std::string_view topic, std::string_view json, event_options options)
 {
+    if (options.keep == duration::zero()) options.keep = duration::max();
     return deliver(detail::told_to(core()->make_event(topic, {}, json, options), run), options);
 }
 

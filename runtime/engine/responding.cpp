@@ -36,7 +36,7 @@ digest read_digest(std::string_view hex)
         throw error(errc::wrong_shape, !r.approves ? "who rejects gives no value" : about + (row->shape == "void" ? " takes no value" : " wants a value: " + row->shape));
     default: break;
     }
-    throw error(errc::unknown_request, r.secret_hash ? "no such question, or not its secret" : "no question " + to_string(r.to) + " in this store");
+    throw error(errc::unknown_request, "no question " + to_string(r.to) + " in this store");
 }
 
 }  // namespace
@@ -46,7 +46,6 @@ responded client::respond(waitpoint_id which, bool approves, respond_options o)
     response r;
     r.to = which;
     r.approves = approves;
-    if (!o.secret.empty()) r.secret_hash = sha256(o.secret);
     r.by = o.by.empty() ? core()->by : std::string(o.by);
     if (!o.value.empty()) r.value = detail::compact_json(o.value).value();
     r.why = o.why;

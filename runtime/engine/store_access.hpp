@@ -18,8 +18,7 @@ public:
     {
         e.by = "run " + to_string(from_);
         e.at = core_->time().now();
-        auto const keep = event_options{}.keep;
-        e.expires_at = keep > duration::max() - e.at.time_since_epoch() ? never : e.at + keep;
+        e.expires_at = never;
         auto told = client_core::insist([&] { return core_->data->deliver(e); });
         if (told && told->answer == delivery_answer::matched) core_->look();
         return told;

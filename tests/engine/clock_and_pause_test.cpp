@@ -68,6 +68,7 @@ TEMPLATE_LIST_TEST_CASE("TI-01: the wall clock is set back two hours, and nothin
     w.clock().jump(-2h);
     auto const begun_after = w.engine().start<sleeps>(3).id();
     w.pass(evicted ? 3s : 8s);
+    w.pass(50ms);  // one poll
     CHECK(w.status(sleeper) == flow::run_status::succeeded);
     CHECK(w.status(limited) == flow::run_status::succeeded);
     CHECK(w.engine().find(limited).end().result == "-1");

@@ -289,7 +289,7 @@ TEST_CASE("what cannot be an event is refused with a sentence, and nothing is wr
     CHECK_THROWS_WITH(on.send_event("", "order-17", 1), Contains("bad_name"));
     CHECK_THROWS_WITH(on.send_event("payment", "", 1), Contains("bad_argument") && Contains("correlation"));
     CHECK_THROWS_WITH(on.send_event("payment", std::string(1025, 'x'), 1), Contains("1025"));
-    CHECK_THROWS_WITH(on.send_event("payment", "order-17", 1, {.keep = 0s}), Contains("keep"));
+    CHECK_THROWS_WITH(on.send_event("payment", "order-17", 1, {.keep = -1s}), Contains("keep"));
     CHECK_THROWS_WITH(on.send_event_json("payment", "order-17", "{"), Contains("bad_payload"));
     CHECK_THROWS_WITH(on.send(flow::run_id{}, "payment", 1), Contains("unknown_run"));
     CHECK(on.events().empty());

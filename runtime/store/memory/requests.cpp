@@ -24,7 +24,9 @@ outcome<started> memory_store::start(new_run const& what)
         }
         auto const& row = t.run(insert_new_run(t, what)).row;
         out = {start_answer::started, row.id, row};
-        if (what.first) out.first = deliver_event(t, detail::told_to(*what.first, row.id));
+        if (!what.first) return;
+        out.first = deliver_event(t, detail::told_to(*what.first, row.id));
+        if (!detail::stands_with_its_run(out.first->answer)) throw refusal(errc::inbox_full, "the run's first event was not taken: it was not started");
     });
     if (!done) return done.error();
     return out;

@@ -41,6 +41,10 @@ params pairs(Range const& range, Each const& each)
     return b.arrays();
 }
 
+std::string const kept_events =
+    "select " + std::string(store_detail::event_columns) + " from (select * from inbox where topic = $1 and key = $2 and consumed_by is null and num > $3"
+    " order by num limit $4) i left join runs a on a.num = i.run left join waitpoints w on false left join runs t on false order by i.num";
+
 }  // namespace
 
 /// What the groups speak of.
@@ -58,7 +62,7 @@ struct batch_state::concerned {
             }
             for (auto const& e : g.effects) {
                 if (auto const* w = std::get_if<insert_waitpoint>(&e); w && detail::wants_event(g, w->row))
-                    topics.insert({w->row.name, w->row.correlation});
+                    topics[{w->row.name, w->row.correlation}].push_back(&w->row);
                 if (auto const* id = spoken_of(e)) waitpoints.insert(*id);
                 if (auto const* d = std::get_if<decide_waitpoint>(&e)) decided.insert(d->waitpoint);
                 if (std::holds_alternative<take_request>(e)) with_mail.insert(g.num);
@@ -70,7 +74,7 @@ struct batch_state::concerned {
     std::set<std::int64_t> runs, with_edges, with_mail, ending, closing;
     std::vector<start_child const*> starts;
     std::set<waitpoint_id> waitpoints, decided, end_points;  ///< end_points: of runs that may be children
-    std::set<topic> topics;
+    std::map<topic, std::vector<waitpoint_row const*>> topics;  ///< and the waits that are made
 };
 
 batch_state::batch_state(transaction& t, std::span<group const> groups) : c_(t.c)
@@ -88,7 +92,9 @@ void batch_state::lock(concerned const& all)
     c_.with_next("select 1 from runs where num = " +
                  (all.closing.empty() ? any_of(all.runs) : any_with_children(all.runs, number_list(all.closing))) +
                  " order by num for no key update;");
-    lock_topics(c_, all.topics);
+    std::set<topic> topics;
+    for (auto const& [t, waits] : all.topics) topics.insert(t);
+    lock_topics(c_, topics);
     std::string which;
     if (!all.waitpoints.empty()) which = "w.id in (" + id_list(all.waitpoints) + ")";
     if (!all.ending.empty()) which += (which.empty() ? "" : " or ") + ("(w.run = " + any_of(all.ending) + " or w.id in (" + id_list(all.end_points) + ")) and w.status = 0");
@@ -155,15 +161,26 @@ void batch_state::read(concerned const& all)
 
 void batch_state::read_inbox(concerned const& all)
 {
-    batch b(2);
-    for (auto const& [name, correlation] : all.topics) b << std::string_view(name) << std::string_view(correlation);
-    // So many of each as a batch can have waits, with room for those that do not fit.
-    static auto const sql = "select " + std::string(store_detail::event_columns) + " from unnest($1::text[], $2::text[]) n(topic, key) cross join lateral"
-                            " (select * from inbox where topic = n.topic and key = n.key and consumed_by is null order by num limit 1000) i"
-                            " left join runs a on a.num = i.run left join waitpoints w on false left join runs t on false order by i.num";
-    for (auto r = c_.run(sql, b.arrays()); r.step();) {
-        auto row = store_detail::read_event(r);
-        inbox_[{row.what.topic, row.what.correlation}].emplace(row.cursor, std::move(row.what));
+    for (auto const& [t, waits] : all.topics) {
+        // One for each wait that is made; further ones only while there are some that do not fit.
+        auto open = waits;
+        std::int64_t after = 0;
+        for (bool more = true; more && !open.empty();) {
+            more = false;
+            auto r = c_.run(kept_events, params{} << std::string_view(t.first) << std::string_view(t.second) << after
+                                                  << static_cast<std::int64_t>(open.size() + 10));
+            while (r.step()) {
+                auto row = store_detail::read_event(r);
+                after = row.cursor;
+                more = true;
+                auto const fits = std::find_if(open.begin(), open.end(), [&](auto const* w) {
+                    return row.what.expires_at > w->created_at && detail::fits(*w, row.what.payload);
+                });
+                if (fits == open.end()) continue;
+                open.erase(fits);
+                inbox_[t].emplace(row.cursor, std::move(row.what));
+            }
+        }
     }
 }
 

@@ -25,13 +25,14 @@ std::int64_t lock_number(topic const& t)
 
 struct stored_event {
     digest hash;
-    bool is_given = false;
+    std::optional<run_id> taker;
 };
 std::optional<stored_event> told_before(connection& c, event_id id)
 {
-    auto r = c.run("select hash, consumed_by is not null from inbox where id = $1", params{} << id.value);
+    auto r = c.run("select i.hash, t.id from inbox i left join waitpoints w on w.num = i.consumed_by left join runs t on t.num = w.run where i.id = $1",
+                   params{} << id.value);
     if (!r.step()) return std::nullopt;
-    return stored_event{r.hash(0), r.flag(1)};
+    return stored_event{r.hash(0), r.is_null(1) ? std::nullopt : std::optional(run_id{r.id(1)})};
 }
 
 struct open_waits {
@@ -102,7 +103,10 @@ delivered deliver_event(transaction& t, event const& e)
 
     delivered told{detail::judge(e, facts), {}, {}};
     // Committed after all by a try of this very call.
-    if (t.in_doubt && told.answer == delivery_answer::duplicate) told.answer = before->is_given ? delivery_answer::matched : delivery_answer::kept;
+    if (t.in_doubt && told.answer == delivery_answer::duplicate) {
+        told.answer = before->taker ? delivery_answer::matched : delivery_answer::kept;
+        told.run = before->taker;
+    }
     if (facts.is_awaited && !facts.fits) told.wanted = waits.wanted;
     if (before || !detail::is_written(e, told.answer)) return told;
     bool const matched = told.answer == delivery_answer::matched;
@@ -132,13 +136,14 @@ outcome<delivered> postgres_store::deliver(event const& what)
 
 outcome<std::vector<event_row>> postgres_reader::events(event_filter const& which)
 {
-    static auto const sql = "select " + std::string(store_detail::event_columns) + " from " + std::string(store_detail::event_tables) +
-                            " where i.num > $1 and ($2 = '' or i.topic = $2) and ($3 = '' or i.key = $3) and ($4::uuid is null or a.id = $4::uuid)"
-                            " and ($5 < 0 or $5 = case when i.consumed_by is null then 0 when i.consumed_seq is null then 1 else 2 end)"
-                            " order by i.num limit $6";
+    static auto const all_events = "select " + std::string(store_detail::event_columns) + " from " + std::string(store_detail::event_tables);
+    static auto const rest = std::string(" and i.num > $1 and ($2 = '' or i.topic = $2) and ($3 = '' or i.key = $3) and ($5 < 0 or $5 ="
+                                         " case when i.consumed_by is null then 0 when i.consumed_seq is null then 1 else 2 end) order by i.num limit $6");
+    static auto const of_all = all_events + " where $4::uuid is null" + rest,
+                      of_run = all_events + " where i.run = (select num from runs where id = $4::uuid)" + rest;
     std::vector<event_row> out;
     auto const done = db_.read([&](connection& c) {
-        out = all<event_row>(c.run(sql, params{} << which.after << std::string_view(which.topic) << std::string_view(which.correlation)
+        out = all<event_row>(c.run(which.run ? of_run : of_all, params{} << which.after << std::string_view(which.topic) << std::string_view(which.correlation)
                                                  << (which.run ? std::optional(which.run->value) : std::nullopt)
                                                  << (which.fate ? number(*which.fate) : std::int64_t{-1})
                                                  << static_cast<std::int64_t>(std::min<std::size_t>(which.limit, 1'000'000))),

@@ -58,6 +58,8 @@ outcome<started> postgres_store::start(new_run const& what)
         write_plans(t.c, {&p, 1}, what.at);
         out = {start_answer::started, p.row.id, p.row};
         tell();
+        if (out.first && !detail::stands_with_its_run(out.first->answer))
+            throw refusal(errc::inbox_full, "the run's first event was not taken: it was not started");
     });
     if (!done) return done.error();
     if (out.answer == start_answer::started || (out.first && out.first->answer == delivery_answer::matched)) news_.concerns_everybody();

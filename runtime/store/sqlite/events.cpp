@@ -13,13 +13,6 @@ namespace flow::sqlite_detail {
 
 namespace {
 
-std::optional<digest> told_before(connection& c, event_id id)
-{
-    auto r = c.prepare("select hash from inbox where id = ?");
-    r << id.value;
-    return r.step() ? std::optional(r.hash(0)) : std::nullopt;
-}
-
 std::size_t kept(connection& c, std::string_view topic)
 {
     auto r = c.prepare("select count(*) from (select 1 from inbox where topic = ? and consumed_by is null limit ?)");
@@ -28,15 +21,25 @@ std::size_t kept(connection& c, std::string_view topic)
     return static_cast<std::size_t>(r.number(0));
 }
 
+struct open_waits {
+    bool any = false;
+    std::string wanted;  ///< the shape of the oldest
+    std::optional<found_waitpoint> fitting;
+};
+
 /// Who waits for such an event, the longest first.
-std::vector<found_waitpoint> waiting_for(connection& c, event const& e)
+open_waits waiting_for(connection& c, event const& e)
 {
     static auto const sql = select_waitpoints("waitpoints w indexed by waitpoints_event join runs o on o.num = w.run"
-                                              " where w.type = 3 and w.status = 0 and w.name = ? and w.correlation = ? order by w.num limit 100");
+                                              " where w.type = 3 and w.status = 0 and w.name = ? and w.correlation = ? order by w.num");
     auto r = c.prepare(sql.c_str());
     r << std::string_view(e.topic) << std::string_view(e.correlation);
-    std::vector<found_waitpoint> out;
-    while (r.step()) out.push_back({waitpoint_num(r), read_waitpoint(r)});
+    open_waits out;
+    while (!out.fitting && r.step()) {
+        auto row = read_waitpoint(r);
+        if (!std::exchange(out.any, true)) out.wanted = row.shape;
+        if (detail::fits(row, e.payload)) out.fitting = found_waitpoint{waitpoint_num(r), std::move(row)};
+    }
     return out;
 }
 
@@ -54,6 +57,13 @@ void insert_event(connection& c, event const& e, std::int64_t run, std::int64_t 
 
 }  // namespace
 
+std::optional<digest> told_before(connection& c, event_id id)
+{
+    auto r = c.prepare("select hash from inbox where id = ?");
+    r << id.value;
+    return r.step() ? std::optional(r.hash(0)) : std::nullopt;
+}
+
 delivered deliver_event(connection& c, event const& e)
 {
     detail::inbox_facts facts;
@@ -61,13 +71,13 @@ delivered deliver_event(connection& c, event const& e)
     auto const to = e.run ? find_run(c, *e.run) : std::nullopt;
     if (to) facts.addressee = to->status.run;
     auto const waits = waiting_for(c, e);
-    auto const first = std::find_if(waits.begin(), waits.end(), [&](auto const& w) { return detail::fits(w.row, e.payload); });
-    facts.is_awaited = !waits.empty();
-    facts.fits = first != waits.end();
+    auto const& first = waits.fitting;
+    facts.is_awaited = waits.any;
+    facts.fits = first.has_value();
     if (!facts.fits) facts.kept = kept(c, e.topic);
 
     delivered told{detail::judge(e, facts), {}, {}};
-    if (facts.is_awaited && !facts.fits) told.wanted = waits.front().row.shape;
+    if (facts.is_awaited && !facts.fits) told.wanted = waits.wanted;
     if (!detail::is_written(e, told.answer)) return told;
     bool const matched = told.answer == delivery_answer::matched;
     insert_event(c, e, to ? to->num : 0, matched ? first->num : 0);
@@ -124,13 +134,13 @@ outcome<delivered> sqlite_store::deliver(event const& what)
 
 outcome<std::vector<event_row>> sqlite_reader::events(event_filter const& which)
 {
-    static auto const sql = std::string("select ") + std::string(store_detail::event_columns) + " from " + std::string(store_detail::event_tables) +
-                            " where i.num > ?1 and (?2 = '' or i.topic = ?2) and (?3 = '' or i.key = ?3) and (?4 is null or a.id = ?4)"
-                            " and (?5 < 0 or ?5 = case when i.consumed_by is null then 0 when i.consumed_seq is null then 1 else 2 end)"
-                            " order by i.num limit ?6";
+    static auto const all = std::string("select ").append(store_detail::event_columns).append(" from ").append(store_detail::event_tables);
+    static auto const rest = std::string(" and i.num > ?1 and (?2 = '' or i.topic = ?2) and (?3 = '' or i.key = ?3) and (?5 < 0 or ?5 ="
+                                         " case when i.consumed_by is null then 0 when i.consumed_seq is null then 1 else 2 end) order by i.num limit ?6");
+    static auto const of_all = all + " where ?4 is null" + rest, of_run = all + " where i.run = (select num from runs where id = ?4)" + rest;
     std::vector<event_row> out;
     auto const done = db_.read([&](connection& c) {
-        auto r = c.prepare(sql.c_str());
+        auto r = c.prepare((which.run ? of_run : of_all).c_str());
         r << which.after << std::string_view(which.topic) << std::string_view(which.correlation);
         if (which.run) r << which.run->value;
         else r << nullptr;

@@ -11,6 +11,8 @@
 
 namespace flow::sqlite_detail {
 
+/// SHA-256 of the value that was told under this id.
+std::optional<digest> told_before(connection& c, event_id id);
 delivered deliver_event(connection& c, event const& e);
 
 struct inbox_event {

@@ -26,9 +26,14 @@ outcome<started> sqlite_store::start(new_run const& what)
             }
             auto const row = insert_new_run(c, what);
             out = {start_answer::started, row.id, row};
-            if (what.first) out.first = deliver_event(c, detail::told_to(*what.first, row.id));
+            if (!what.first) return;
+            out.first = deliver_event(c, detail::told_to(*what.first, row.id));
+            if (!detail::stands_with_its_run(out.first->answer)) throw refusal(errc::inbox_full, "the run's first event was not taken: it was not started");
         },
-        [&](connection& c) { return out.answer != start_answer::started || find_run(c, what.id).has_value(); });
+        [&](connection& c) {
+            bool const told = out.first && detail::is_written(*what.first, out.first->answer);
+            return (out.answer != start_answer::started || find_run(c, what.id).has_value()) && (!told || told_before(c, what.first->id).has_value());
+        });
     if (!done) return done.error();
     return out;
 }
