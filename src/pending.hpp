@@ -35,6 +35,8 @@ public:
     virtual bool leaves_open() const { return false; }
     /// It stays open whatever is cancelled: its fate is not this run's to decide.
     virtual bool leaves_undecided() const { return false; }
+    /// What it waited for is an event: how that is given back where the body has no use for it.
+    virtual std::optional<return_event> returnable() const { return std::nullopt; }
     /// The engine stops: functions are asked to.
     virtual void stop() {}
 

@@ -262,6 +262,7 @@ private:
         std::vector<branch*> within;  ///< none: the whole run
         std::function<void()> first;  ///< appends what stands before it
         std::vector<waitpoint_row> answered_first;
+        std::set<waitpoint_id> given_back;  ///< events that came for a branch that is given up
     };
     void take_cancel(request const& r);
     void arm_deadline();

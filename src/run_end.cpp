@@ -99,7 +99,7 @@ void run::take_cancel(request const& r)
                   ask();
                   change(status_event::cancel, {}, expiring_ ? std::string("Run's deadline passed: it is cancelled.")
                                                              : "Cancel was taken" + (r.by.empty() ? std::string(".") : ": asked for by " + r.by + "."));
-              }, {}});
+              }, {}, {}});
 }
 
 void run::arm_deadline()
@@ -124,7 +124,7 @@ void run::end_as_cancelled(std::string why)
 void run::cancel_branches(std::vector<branch*> within, std::function<void()> first)
 {
     for (auto* b : within) b->cancel_wanted = true;
-    withdraw({std::move(within), std::move(first), {}});
+    withdraw({std::move(within), std::move(first), {}, {}});
 }
 
 namespace {
@@ -158,7 +158,8 @@ void run::withdraw(withdrawal w)
                                                 [&](auto const& row) { return row.id == *on; });
         if (!answered) reached.push_back(t);
         if (!on || answered || !decided.insert(*on).second) continue;
-        if (p->leaves_undecided() || (!w.within.empty() && p->leaves_open())) leave_open(*on);
+        if (w.given_back.contains(*on)) add(*p->returnable());
+        else if (p->leaves_undecided() || (!w.within.empty() && p->leaves_open())) leave_open(*on);
         else add(decide_waitpoint{*on, waitpoint_status::withdrawn});
     }
     close_children_of(w.within);
@@ -177,7 +178,9 @@ void run::withdraw(withdrawal w)
     }
     submit_and_hold([this, w, deliver](struct superseded const* why) mutable {
         if (!why) return deliver();
-        if (why->by) w.answered_first.push_back(*why->by);  // it is answered: its value comes first (P42)
+        // It is answered: its value comes first (P42). But an event is nobody's until it is taken: the group has no use for it, others have.
+        if (why->by && why->by->type == waitpoint_type::event && !w.within.empty()) w.given_back.insert(why->by->id);
+        else if (why->by) w.answered_first.push_back(*why->by);
         withdraw(std::move(w));
     });
 }

@@ -214,7 +214,12 @@ public:
             if (child_ && (!known || known->status == waitpoint_status::pending)) run_.take(on_.waitpoint);
             cancel();
         }
-        else if (known && known->status != waitpoint_status::pending) woken(*known);
+        else if (known && known->status != waitpoint_status::pending && op_.is_event() && branch_.parent) {
+            // Behind the decision of its group, which may have no use for the event: then another has.
+            run_.later([&r = run_, t = self_, row = *known] {
+                if (auto* const p = r.find_flying(t)) p->woken(row);
+            });
+        } else if (known && known->status != waitpoint_status::pending) woken(*known);
         else if (is_timer_over()) due(self_);
         else if (due_at_ != never) run_.hosted_by().arm_at(self_, due_at_);
         starting_ = false;
@@ -285,6 +290,11 @@ public:
     std::optional<waitpoint_id> withdrawable() const override
     {
         return over_ ? std::nullopt : std::optional(on_.waitpoint);
+    }
+    std::optional<return_event> returnable() const override
+    {
+        if (!op_.is_event()) return std::nullopt;
+        return return_event{on_.waitpoint, std::string(op_.called().view()), op_.correlation(run_)};
     }
     bool leaves_open() const override { return !on_.made_here; }
     bool leaves_undecided() const override { return child_.has_value(); }

@@ -135,6 +135,12 @@ struct decide_waitpoint {
 struct leave_waitpoint {
     waitpoint_id waitpoint;
 };
+/// The event that has completed this wait, and that the run has not taken, is kept as before, for whoever else waits for it or comes to: removes
+/// this run's edge and wake row. The waitpoint stays completed. Topic and correlation are the wait's.
+struct return_event {
+    waitpoint_id waitpoint;
+    std::string topic, correlation;
+};
 /// The outcome of a decided waitpoint is consumed by this group: removes this run's edge and wake row. If it was an event, that is taken by
 /// the entry at position `entry` of this group's entries.
 struct take_waitpoint {
@@ -165,7 +171,7 @@ struct start_child {
 struct close_children {
     std::vector<run_id> only{};
 };
-using row_effect = std::variant<insert_waitpoint, add_edge, decide_waitpoint, leave_waitpoint, take_waitpoint, take_request, put_back,
+using row_effect = std::variant<insert_waitpoint, add_edge, decide_waitpoint, leave_waitpoint, return_event, take_waitpoint, take_request, put_back,
                                 start_child, close_children>;
 
 /// The waitpoint of a child's end: completed in the transaction in which the child ends, once, with its result or its failure.

@@ -81,7 +81,9 @@ public:
     auto await_transform(Op&& op)
     {
         using plain = std::remove_cvref_t<Op>;
-        if constexpr (awaited_handle<Op>) {
+        if constexpr (std::is_same_v<plain, refused>) {
+            return refused{};  // what made it has said why
+        } else if constexpr (awaited_handle<Op>) {
             return handle_awaiter<typename operation_of_handle<plain>::type>(op, *this);
         } else if constexpr (!durable_operation<Op>) {
             static_assert(never_true<Op>,

@@ -118,6 +118,7 @@ TEMPLATE_LIST_TEST_CASE("the end of a child completes its waitpoint in the same 
     CHECK(std::get<woken>(notices[0]).run == parent.id());
     CHECK(w.status == waitpoint_status::completed);
     CHECK(w.output == "42");
+    CHECK(w.by == "run " + to_string(run.id()));
     CHECK(w.output_encoding == encoding::json);
     CHECK_FALSE(w.output_is_error);
     CHECK(apply(store, last).kind == answer_kind::applied);  // again: nobody is woken twice
@@ -180,6 +181,7 @@ TEMPLATE_LIST_TEST_CASE("a child that never began, cancelled or expired, ends wi
         CHECK(w.status == waitpoint_status::completed);
         CHECK(w.output_is_error);
         CHECK_THAT(w.output, Catch::Contains(code));
+        CHECK(w.by == "run " + to_string(child));
         CHECK(detail::is_cancelled_child(w) == (child == cancelled.run.id));
     }
 }

@@ -88,6 +88,31 @@ TEST_CASE("PR-10 dying after any write between a parent and its children, its an
     sweep<sqlite_place>(family, fault::crash);
 }
 
+#if FLOW_POSTGRES
+namespace {
+
+class postgres_place {
+public:
+    flow::store_ptr open() { return postgres_store(schema_.name(), dir_.file("store.key")); }
+    void died() {}  // the store object is gone, and with it its leases
+
+private:
+    temp_dir dir_;
+    postgres_schema schema_;
+};
+
+}  // namespace
+
+TEST_CASE("PR-10 dying before any write between a parent and its children lands: PostgreSQL", "[crash][child][postgres]")
+{
+    sweep<postgres_place>(family, fault::lose);
+}
+TEST_CASE("PR-10 dying after any write between a parent and its children, its answer lost: PostgreSQL", "[crash][child][postgres]")
+{
+    sweep<postgres_place>(family, fault::crash);
+}
+#endif
+
 TEST_CASE("PR-10 SIGKILL inside the transactions between a parent and its children: the next process ends with the same result", "[crash][child]")
 {
     int killed = 0;

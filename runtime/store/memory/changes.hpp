@@ -19,6 +19,9 @@ bool decide(tables& t, std::int64_t waitpoint, waitpoint_status fate, time_point
 /// One wake row for each run that an edge ties to this waitpoint, but for `except`.
 bool wake(tables& t, std::int64_t waitpoint, std::int64_t except = 0);
 
+/// A pending waitpoint becomes `done`, and who is blocked by it is woken.
+void end_wait(tables& t, std::int64_t num, waitpoint_row done);
+
 /// A pending waitpoint becomes `done`: who is blocked by it is woken, and those that stand still for it and nobody holds are queued.
 /// Their rows then.
 std::vector<run_row> complete_waitpoint(tables& t, std::int64_t num, waitpoint_row done);

@@ -69,11 +69,35 @@ void give_event(tables& t, std::int64_t event, std::int64_t waitpoint)
     t.set_event(e, event);
 }
 
+namespace {
+
+/// Which one it was stands in the waitpoint (src/events.cpp). 0: it has been forgotten.
+std::int64_t given_to(tables const& t, std::int64_t waitpoint)
+{
+    auto const id = parse_uuid(t.waitpoint(waitpoint).row.why);
+    return id ? t.find(event_id{*id}) : 0;
+}
+
+}  // namespace
+
+bool return_to_inbox(tables& t, std::int64_t waitpoint, time_point at)
+{
+    auto const num = given_to(t, waitpoint);
+    if (num == 0) return false;
+    give_event(t, num, 0);
+    auto const e = t.event_at(num).what;
+    auto const& waits = under(t.event_waits(), e.topic, e.correlation);
+    auto const next = std::find_if(waits.begin(), waits.end(), [&](auto w) { return detail::fits(t.waitpoint(w).row, e.payload); });
+    if (next == waits.end()) return false;
+    auto const to = *next;
+    give_event(t, num, to);
+    end_wait(t, to, detail::ended_by(t.waitpoint(to).row, e, at));
+    return true;
+}
+
 void take_event(tables& t, std::int64_t waitpoint, seq_no entry)
 {
-    // Which one it was stands in the waitpoint (src/events.cpp).
-    auto const id = parse_uuid(t.waitpoint(waitpoint).row.why);
-    auto const num = id ? t.find(event_id{*id}) : 0;
+    auto const num = given_to(t, waitpoint);
     if (num == 0) return;
     auto e = t.event_at(num);
     e.entry = entry;

@@ -132,6 +132,8 @@ private:
                     a.taken = std::move(other);
                     return a;
                 }
+            } else if (auto const* r = std::get_if<return_event>(&g.effects[i])) {
+                consumed.insert(find(g, i, r->waitpoint));
             } else if (auto const* t = std::get_if<take_waitpoint>(&g.effects[i])) {
                 consumed.insert(find(g, i, t->waitpoint));
             }
@@ -187,6 +189,11 @@ private:
                            forget(g.num, num);
                        },
                        [&](leave_waitpoint const& l) { forget(g.num, t_.find(l.waitpoint)); },
+                       [&](return_event const& r) {
+                           auto const num = t_.find(r.waitpoint);
+                           forget(g.num, num);
+                           if (return_to_inbox(t_, num, at)) others_ = true;
+                       },
                        [&](take_waitpoint const& t) {
                            auto const num = t_.find(t.waitpoint);
                            if (t_.waitpoint(num).row.type == waitpoint_type::event) take_event(t_, num, g.entries[t.entry].seq);

@@ -33,11 +33,16 @@ run_row queue_woken(tables& t, std::int64_t num, time_point now)
 
 }  // namespace
 
+void end_wait(tables& t, std::int64_t num, waitpoint_row done)
+{
+    t.set_waitpoint(num, std::move(done));
+    wake(t, num);
+}
+
 std::vector<run_row> complete_waitpoint(tables& t, std::int64_t num, waitpoint_row done)
 {
     auto const at = done.completed_at;
-    t.set_waitpoint(num, std::move(done));
-    wake(t, num);
+    end_wait(t, num, std::move(done));
     std::vector<run_row> queued;
     for (auto const waiter : std::set(t.waitpoint(num).waiters))
         if (is_called_back(t, waiter, num)) queued.push_back(queue_woken(t, waiter, at));

@@ -19,6 +19,7 @@ waitpoint_id const* spoken_of(row_effect const& e)
     if (auto const* x = std::get_if<add_edge>(&e)) return &x->waitpoint;
     if (auto const* x = std::get_if<decide_waitpoint>(&e)) return &x->waitpoint;
     if (auto const* x = std::get_if<leave_waitpoint>(&e)) return &x->waitpoint;
+    if (auto const* x = std::get_if<flow::return_event>(&e)) return &x->waitpoint;
     if (auto const* x = std::get_if<take_waitpoint>(&e)) return &x->waitpoint;
     return nullptr;
 }
@@ -63,6 +64,7 @@ struct batch_state::concerned {
             for (auto const& e : g.effects) {
                 if (auto const* w = std::get_if<insert_waitpoint>(&e); w && detail::wants_event(g, w->row))
                     topics[{w->row.name, w->row.correlation}].push_back(&w->row);
+                if (auto const* r = std::get_if<flow::return_event>(&e)) topics[{r->topic, r->correlation}];
                 if (auto const* id = spoken_of(e)) waitpoints.insert(*id);
                 if (auto const* d = std::get_if<decide_waitpoint>(&e)) decided.insert(d->waitpoint);
                 if (std::holds_alternative<take_request>(e)) with_mail.insert(g.num);
@@ -338,6 +340,7 @@ void batch_state::complete_end(run_id run, detail::run_result result, time_point
     w->row.output = std::move(result.output);
     w->row.output_encoding = result.how;
     w->row.output_is_error = result.is_error;
+    w->row.by = "run " + to_string(run);
 }
 
 void batch_state::close(std::int64_t run, bool ends, std::vector<run_id> only, time_point at)
@@ -397,13 +400,15 @@ void batch_state::write()
 
 void batch_state::write_starts()
 {
+    std::vector<run_row> rows;
+    for (auto const& s : starts_) rows.push_back(s.row);
+    auto const nums = insert_runs(c_, rows);
+    // Tried again whole, the batch finds who it was.
+    if (nums.size() < rows.size()) throw refusal(errc::store_busy, "another has started a run with this id or key just now");
     std::vector<run_entry> entries;
     for (auto& s : starts_) {
-        auto const num = insert_run(c_, s.row);
-        // Tried again whole, it finds who it was.
-        if (!num) throw refusal(errc::store_busy, "another has started a run with this id or key just now");
-        s.row.num = *num;
-        for (auto const& e : s.plan.entries) entries.push_back({*num, &e});
+        s.row.num = nums.at(s.row.id);
+        for (auto const& e : s.plan.entries) entries.push_back({s.row.num, &e});
     }
     insert_entries(c_, entries);
 }
@@ -432,21 +437,24 @@ void batch_state::close_children()
 void batch_state::write_waits()
 {
     std::vector<run_waitpoint> made;
-    batch decided(3);
+    batch decided(3), ended(6);
     for (auto const id : made_) made.push_back({waits_.at(id).run, &waits_.at(id).row});
     for (auto const& [_, w] : waits_) {
         if (w.num == 0) continue;
-        if (w.completed) {
-            c_.run("update waitpoints set status = $1, completed_at = $2, output = $3, output_encoding = $4, output_is_error = $5 where num = $6",
-                   params{} << number(w.row.status) << w.row.completed_at << bytes{w.row.output} << number(w.row.output_encoding)
-                            << std::int64_t{w.row.output_is_error} << w.num);
-        } else if (w.changed) decided << w.num << number(w.row.status) << w.row.completed_at;
+        if (w.completed) ended << w.num << w.row.completed_at << bytes{w.row.output} << number(w.row.output_encoding)
+                               << std::int64_t{w.row.output_is_error} << std::string_view(w.row.by);
+        else if (w.changed) decided << w.num << number(w.row.status) << w.row.completed_at;
     }
     insert_waitpoints(c_, made);
     if (!decided.empty())
         c_.run("update waitpoints w set status = n.status, completed_at = n.at from unnest($1::bigint[], $2::smallint[], $3::bigint[])"
                " n(num, status, at) where w.num = n.num",
                decided.arrays());
+    if (!ended.empty())
+        c_.run("update waitpoints w set status = " + std::to_string(number(waitpoint_status::completed)) +
+                   ", completed_at = n.at, output = n.output, output_encoding = n.how, output_is_error = n.failed, by = n.by from unnest($1::bigint[],"
+                   " $2::bigint[], $3::bytea[], $4::smallint[], $5::smallint[], $6::text[]) n(num, at, output, how, failed, by) where w.num = n.num",
+               ended.arrays());
 }
 
 void batch_state::write_links()
@@ -476,6 +484,7 @@ void batch_state::write_inbox()
         c_.run("update inbox i set consumed_by = w.num from unnest($1::bigint[], $2::uuid[]) n(num, id) join waitpoints w on w.id = n.id"
                " where i.num = n.num",
                pairs(given_, [](batch& b, auto const& g) { b << g.first << g.second.value; }));
+    for (auto const& [w, at] : returned_) return_to_inbox(c_, waits_.at(w).num, at);
     if (!taken_events_.empty())
         c_.run("update inbox i set consumed_seq = n.seq from unnest($1::uuid[], $2::bigint[]) n(id, seq) join waitpoints w on w.id = n.id"
                " where i.consumed_by = w.num",

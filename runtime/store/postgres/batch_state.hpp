@@ -59,6 +59,8 @@ public:
     given_event find_event(waitpoint_row const& wait, std::set<std::int64_t> const& but) const;
     /// The wait has been made, as ended by it.
     void give(given_event const& e);
+    void return_event(waitpoint_id w, time_point at) { returned_.emplace_back(w, at); }
+    bool returns_events() const noexcept { return !returned_.empty(); }
     void take_event(waitpoint_id w, seq_no entry) { taken_events_.emplace_back(w, entry); }
     void decide(wait_state& w, waitpoint_status fate, time_point at, std::int64_t except);
     bool has_edge(std::int64_t run, waitpoint_id w) const { return edges_.contains({run, w}); }
@@ -127,6 +129,7 @@ private:
     std::map<topic, std::map<std::int64_t, event>> inbox_;  ///< what is kept for the waits that are made
     std::vector<std::pair<std::int64_t, waitpoint_id>> given_;
     std::vector<std::pair<waitpoint_id, seq_no>> taken_events_;
+    std::vector<std::pair<waitpoint_id, time_point>> returned_;
     std::vector<std::pair<std::int64_t, flow::put_back>> put_back_;
     std::set<owner_id> writers_;
 

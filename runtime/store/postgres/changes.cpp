@@ -14,6 +14,7 @@ namespace {
 struct end_of_run {
     waitpoint_id waitpoint;
     detail::run_result result;
+    std::string by;
 };
 
 static_assert(static_cast<int>(waitpoint_type::run) == 2 && static_cast<int>(execution_status::finished) == 7);
@@ -41,9 +42,9 @@ void decide_waits(connection& c, std::vector<end_of_run> const& ends, std::vecto
     for (auto const& e : ends) {
         auto const at_num = found.find(e.waitpoint);
         if (at_num == found.end()) continue;
-        c.run("update waitpoints set status = $1, completed_at = $2, output = $3, output_encoding = $4, output_is_error = $5 where num = $6",
+        c.run("update waitpoints set status = $1, completed_at = $2, output = $3, output_encoding = $4, output_is_error = $5, by = $6 where num = $7",
               params{} << number(waitpoint_status::completed) << at << bytes{e.result.output} << number(e.result.how)
-                       << std::int64_t{e.result.is_error} << at_num->second);
+                       << std::int64_t{e.result.is_error} << std::string_view(e.by) << at_num->second);
         completed.push_back(at_num->second);
         nums.erase(at_num->second);
     }
@@ -92,7 +93,7 @@ void write_plans(connection& c, std::span<planned> all, time_point at)
         changed.push_back(p.row);
         if (is_terminal(p.row.status.execution)) {
             ended.push_back(p.row.num);
-            if (p.row.parent) ends.push_back({end_of(p.row.id), detail::result_of_run(p.plan.entries, p.row)});
+            if (p.row.parent) ends.push_back({end_of(p.row.id), detail::result_of_run(p.plan.entries, p.row), "run " + to_string(p.row.id)});
         } else if (p.plan.withdraw_waits) {
             cancelled.push_back(p.row.num);
         }

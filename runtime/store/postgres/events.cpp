@@ -121,6 +121,20 @@ delivered deliver_event(transaction& t, event const& e)
     return told;
 }
 
+void return_to_inbox(connection& c, std::int64_t waitpoint, time_point at)
+{
+    static auto const sql = "select " + std::string(store_detail::event_columns) + " from " + std::string(store_detail::event_tables) +
+                            " where i.consumed_by = $1 and i.consumed_seq is null";
+    auto r = c.run(sql, params{} << waitpoint);
+    if (!r.step()) return;
+    auto const e = store_detail::read_event(r);
+    c.run("update inbox set consumed_by = null where num = $1", params{} << e.cursor);
+    auto const next = waiting_for(c, e.what).fitting;
+    if (!next) return;
+    c.run("update inbox set consumed_by = $1 where num = $2", params{} << next->num << e.cursor);
+    complete_waitpoint(c, next->num, detail::ended_by(next->row, e.what, at));
+}
+
 outcome<delivered> postgres_store::deliver(event const& what)
 {
     delivered told;

@@ -16,6 +16,10 @@ using topic = std::pair<std::string, std::string>;  ///< and correlation
 /// Behind run rows, before waitpoints. Goes with the next statement.
 void lock_topics(connection& c, std::set<topic> const& topics);
 
+/// The event that has completed this waitpoint, and that nobody has taken, goes to the next: to the inbox, or to a wait, which is locked. Its
+/// topic is locked.
+void return_to_inbox(connection& c, std::int64_t waitpoint, time_point at);
+
 /// Locks the run it is for, the topic, and the wait that it ends.
 delivered deliver_event(transaction& t, event const& e);
 

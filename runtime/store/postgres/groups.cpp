@@ -52,7 +52,7 @@ private:
             if (auto const* e = std::get_if<add_edge>(&effect); e && given_.contains(e->waitpoint)) a.decided.push_back(given_.at(e->waitpoint).done);
         auto const before = state_.wakes();
         write(g, run);
-        a.others = state_.wakes() != before;
+        a.others = state_.wakes() != before || state_.returns_events();
         return a;
     }
 
@@ -123,6 +123,10 @@ private:
                                out->taken = *other;
                            },
                            [&](leave_waitpoint const& l) { wants_pending(find(g, i, l.waitpoint)); },
+                           [&](return_event const& r) {
+                               find(g, i, r.waitpoint);
+                               consumed.insert(r.waitpoint);
+                           },
                            [&](take_waitpoint const& t) {
                                find(g, i, t.waitpoint);
                                consumed.insert(t.waitpoint);
@@ -196,6 +200,10 @@ private:
                            state_.forget(g.num, d.waitpoint);
                        },
                        [&](leave_waitpoint const& l) { state_.forget(g.num, l.waitpoint); },
+                       [&](return_event const& r) {
+                           state_.forget(g.num, r.waitpoint);
+                           state_.return_event(r.waitpoint, at);
+                       },
                        [&](take_waitpoint const& t) {
                            if (state_.waitpoint(t.waitpoint)->row.type == waitpoint_type::event)
                                state_.take_event(t.waitpoint, g.entries[t.entry].seq);

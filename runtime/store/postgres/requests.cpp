@@ -44,16 +44,16 @@ outcome<started> postgres_store::start(new_run const& what)
         }
         auto [row, plan] = detail::new_row(what);
         // Waits for whoever is starting the same just now; then it is there, for the next statement.
-        auto const num = insert_run(t.c, row);
+        auto const made = insert_runs(t.c, {&row, 1});
         t.locked();
-        if (!num) {
+        if (made.empty()) {
             if (find()) {
                 if (!tell()) t.quiet();
                 return;
             }
             throw refusal(errc::store_busy, "the same start was given up by another just now");
         }
-        row.num = *num;
+        row.num = made.at(row.id);
         planned p{row, seq_no::none, std::move(plan), row.epoch, owner_id::nobody};
         write_plans(t.c, {&p, 1}, what.at);
         out = {start_answer::started, p.row.id, p.row};

@@ -132,21 +132,26 @@ void put_payload_back(connection& c, std::int64_t run, seq_no seq, std::string c
               params{} << bytes{payload} << run << number(seq));
 }
 
-std::optional<std::int64_t> insert_run(connection& c, run_row const& row)
+std::map<run_id, std::int64_t> insert_runs(connection& c, std::span<run_row const> all)
 {
-    params p;
-    p << row.id.value << std::string_view(row.tenant) << std::string_view(row.key) << key_hash(row.tenant, row.key)
-      << std::string_view(row.workflow) << std::int64_t{row.version} << std::string_view(row.queue) << std::string_view(row.tags)
-      << std::int64_t{row.priority} << (row.parent ? std::optional(row.parent->value) : std::nullopt) << row.created_at << row.due_at
-      << row.deadline_at << row.changed_at << number(row.status.execution) << number(row.status.run)
-      << std::string_view(row.terminal_reason) << std::string_view(row.reason) << number(row.snapshot) << number(row.epoch)
-      << number(row.owner) << row.args_hash;
+    std::map<run_id, std::int64_t> nums;
+    if (all.empty()) return nums;
+    batch b(22);
+    for (auto const& row : all)
+        b << row.id.value << std::string_view(row.tenant) << std::string_view(row.key) << key_hash(row.tenant, row.key)
+          << std::string_view(row.workflow) << std::int64_t{row.version} << std::string_view(row.queue) << std::string_view(row.tags)
+          << std::int64_t{row.priority} << (row.parent ? std::optional(row.parent->value) : std::nullopt) << row.created_at << row.due_at
+          << row.deadline_at << row.changed_at << number(row.status.execution) << number(row.status.run)
+          << std::string_view(row.terminal_reason) << std::string_view(row.reason) << number(row.snapshot) << number(row.epoch)
+          << number(row.owner) << row.args_hash;
     auto r = c.run("insert into runs(id, tenant, key, key_hash, workflow, version, queue, tags, priority, parent, created_at, due_at,"
-                   " deadline_at, changed_at, execution, status, terminal_reason, reason, snapshot, epoch, owner, args_hash) values"
-                   " ($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17,$18,$19,$20,$21,$22)"
-                   " on conflict do nothing returning num",
-                   p);
-    return r.step() ? std::optional(r.number(0)) : std::nullopt;
+                   " deadline_at, changed_at, execution, status, terminal_reason, reason, snapshot, epoch, owner, args_hash) select * from"
+                   " unnest($1::uuid[], $2::text[], $3::text[], $4::bytea[], $5::text[], $6::bigint[], $7::text[], $8::text[], $9::int[],"
+                   " $10::uuid[], $11::bigint[], $12::bigint[], $13::bigint[], $14::bigint[], $15::smallint[], $16::smallint[], $17::text[],"
+                   " $18::text[], $19::bigint[], $20::bigint[], $21::bigint[], $22::bytea[]) on conflict do nothing returning num, id",
+                   b.arrays());
+    while (r.step()) nums.emplace(run_id{r.id(1)}, r.number(0));
+    return nums;
 }
 
 void update_runs(connection& c, std::span<run_row const> changed)

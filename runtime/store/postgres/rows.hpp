@@ -1,6 +1,7 @@
 // Between rows and values: one place for each table's columns.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -68,8 +69,8 @@ struct run_entry {
 void insert_entries(connection& c, std::span<run_entry const> entries);
 /// Only where it hashes to what the entry says.
 void put_payload_back(connection& c, std::int64_t run, seq_no seq, std::string const& payload);
-/// Returns the new row's number; nothing if a row with its id or key is there.
-std::optional<std::int64_t> insert_run(connection& c, run_row const& row);
+/// Returns the new rows' numbers; without those whose id or key is there.
+std::map<run_id, std::int64_t> insert_runs(connection& c, std::span<run_row const> rows);
 /// The columns that change with a status, and epoch and owner.
 void update_runs(connection& c, std::span<run_row const> rows);
 

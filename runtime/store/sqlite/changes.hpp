@@ -20,6 +20,9 @@ run_row queue_woken(connection& c, std::int64_t run, time_point now);
 /// One wake row for each run that an edge ties to this waitpoint, but for `except`. True: there is one.
 bool wake(connection& c, std::int64_t waitpoint, std::int64_t except = 0);
 
+/// A pending waitpoint becomes `done`, and who is blocked by it is woken.
+void end_wait(connection& c, std::int64_t num, waitpoint_row const& done);
+
 /// A pending waitpoint becomes `done`: who is blocked by it is woken, and those that stand still for it and nobody holds are queued.
 /// Their rows then; the rest of very many is left to scans.
 std::vector<run_row> complete_waitpoint(connection& c, std::int64_t num, waitpoint_row const& done);

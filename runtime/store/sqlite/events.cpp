@@ -110,6 +110,24 @@ void take_event(connection& c, std::int64_t waitpoint, seq_no entry)
     (c.prepare("update inbox set consumed_seq = ? where consumed_by = ?") << number(entry) << waitpoint).run();
 }
 
+bool return_to_inbox(connection& c, std::int64_t waitpoint, time_point at)
+{
+    static auto const sql = std::string("select ").append(store_detail::event_columns).append(" from ").append(store_detail::event_tables) +
+                            " where i.consumed_by = ? and i.consumed_seq is null";
+    event_row e;
+    {
+        auto r = c.prepare(sql.c_str());
+        if (!(r << waitpoint).step()) return false;
+        e = store_detail::read_event(r);
+    }
+    (c.prepare("update inbox set consumed_by = null where num = ?") << e.cursor).run();
+    auto const next = waiting_for(c, e.what).fitting;
+    if (!next) return false;
+    give_event(c, e.cursor, next->num);
+    end_wait(c, next->num, detail::ended_by(next->row, e.what, at));
+    return true;
+}
+
 bool has_expired_events(connection& c, time_point now)
 {
     return (c.prepare("select 1 from inbox where expires_at <= ? and expires_at < 9223372036854775807 limit 1") << now).step();

@@ -25,6 +25,9 @@ void give_event(connection& c, std::int64_t event, std::int64_t waitpoint);
 /// The event that has completed this waitpoint, if one has, is in its run's journal.
 void take_event(connection& c, std::int64_t waitpoint, seq_no entry);
 
+/// The event that has completed this waitpoint, and that nobody has taken, goes to the next. True: to one that waits for it.
+bool return_to_inbox(connection& c, std::int64_t waitpoint, time_point at);
+
 bool has_expired_events(connection& c, time_point now);
 void forget_events(connection& c, time_point now, std::int64_t limit);
 

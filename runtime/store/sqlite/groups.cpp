@@ -174,6 +174,9 @@ private:
                                    seen.superseded = detail::superseded_by(w->row);
                                if (w) consumed.insert(w->num);
                            },
+                           [&](return_event const& r) {
+                               if (auto w = find(g, i, r.waitpoint, seen)) consumed.insert(w->num);
+                           },
                            [&](leave_waitpoint const& l) {
                                auto w = find(g, i, l.waitpoint, seen);
                                if (w && w->row.status != waitpoint_status::pending && !seen.superseded)
@@ -283,6 +286,11 @@ private:
                     forget(g.num, num);
                 },
                 [&](leave_waitpoint const& l) { forget(g.num, num_of(i, l.waitpoint, seen)); },
+                [&](return_event const& r) {
+                    auto const num = num_of(i, r.waitpoint, seen);
+                    forget(g.num, num);
+                    if (return_to_inbox(c_, num, at)) others_ = true;
+                },
                 [&](take_waitpoint const& t) {
                     auto const found = seen.found.find(i);
                     if (found != seen.found.end() && found->second.row.type == waitpoint_type::event)

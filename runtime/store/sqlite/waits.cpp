@@ -34,7 +34,7 @@ std::vector<std::int64_t> suspended_by(connection& c, std::int64_t waitpoint)
 
 }  // namespace
 
-std::vector<run_row> complete_waitpoint(connection& c, std::int64_t num, waitpoint_row const& done)
+void end_wait(connection& c, std::int64_t num, waitpoint_row const& done)
 {
     (c.prepare("update waitpoints set status = ?, completed_at = ?, output = ?, output_encoding = ?, output_is_error = ?,"
                " by = ?, why = ? where num = ? and status = 0")
@@ -42,6 +42,11 @@ std::vector<run_row> complete_waitpoint(connection& c, std::int64_t num, waitpoi
      << std::int64_t{done.output_is_error} << std::string_view(done.by) << std::string_view(done.why) << num)
         .run();
     wake(c, num);
+}
+
+std::vector<run_row> complete_waitpoint(connection& c, std::int64_t num, waitpoint_row const& done)
+{
+    end_wait(c, num, done);
     std::vector<run_row> queued;
     for (auto const run : suspended_by(c, num)) queued.push_back(queue_woken(c, run, done.completed_at));
     return queued;

@@ -1,0 +1,12 @@
+// The legal twin.
+#include <string>
+
+#include <flow/child.hpp>
+#include <flow/workflow.hpp>
+
+flow::workflow<int> ship(std::string what) { co_return static_cast<int>(what.size()); }
+
+flow::workflow<> body()
+{
+    co_await flow::start_run<ship>("a chair");
+}
