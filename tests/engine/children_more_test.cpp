@@ -88,6 +88,12 @@ flow::workflow<std::string> keyed_in_branches(int n)
     co_return text;
 }
 
+flow::workflow<int> awaits_what_has_not_begun()
+{
+    auto const c = co_await flow::start_run<doubles>(1, {.delay = 1h});
+    co_return co_await c;
+}
+
 flow::workflow<std::string> races(int rounds)
 {
     std::string told;
@@ -118,6 +124,7 @@ void add_all(flow::engine& e)
     e.add<starts_what_nobody_knows>("starts_what_nobody_knows");
     e.add<doubles>("doubles");
     e.add<keyed_in_branches>("keyed_in_branches");
+    e.add<awaits_what_has_not_begun>("awaits_what_has_not_begun");
     e.add<races>("races");
 }
 void add_second(flow::engine& e)
@@ -246,4 +253,18 @@ TEMPLATE_LIST_TEST_CASE("PC-12 losers that wait for children, again and again, r
     w.settle();
     CHECK(flow::run_handle<std::string>(w.engine().find(id)).result() == "1:0 1:2 1:4 1:6 1:8 ");
     check_invariants(*place.store);
+}
+
+TEMPLATE_LIST_TEST_CASE("PC-01 a child that ends with its parent's cancel is that cancel, not an error of its own", "[engine][child]", every_store)
+{
+    TestType place;
+    world w(place.store, add_all, evicting());
+    auto const id = w.engine().start<awaits_what_has_not_begun>().id();
+    w.settle();
+    w.stop();
+    CHECK(flow::client(place.again(), "alice").cancel(id) == flow::request_fate::taken);
+    w.restart();
+    w.settle();
+    CHECK(w.status(id) == flow::run_status::cancelled);
+    CHECK(w.engine().children(id).front().run.status.run == flow::run_status::cancelled);
 }
