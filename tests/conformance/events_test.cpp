@@ -470,3 +470,75 @@ TEMPLATE_LIST_TEST_CASE("senders and waiters at once: each event ends one wait, 
     CHECK(std::unique(values.begin(), values.end()) == values.end());
     check_invariants(store);
 }
+
+TEMPLATE_LIST_TEST_CASE("an event that is given back goes to who waits for it, else into the inbox, in its place", "[store][event]", every_store)
+{
+    TestType place;
+    auto& store = *place.store;
+    auto const owner = some_owner(store);
+    auto run = start_and_claim(store, owner), other = start_and_claim(store, owner);
+    auto const wait = some_event_wait();
+    applied(store, run, waiting(run, wait));
+    CHECK(store.deliver(some_event("1")).value().answer == delivery_answer::matched);
+    CHECK(store.deliver(some_event("2")).value().answer == delivery_answer::kept);
+    bool const other_waits = GENERATE(false, true);
+    auto const others = some_event_wait("str");  // wants something else
+    auto const second = some_event_wait();
+    auto g = other.change(status_event::block);
+    g.effects = {insert_waitpoint{others}, add_edge{others.id, "1", "a"}};
+    wait_reason why;
+    why.type = wait_reason::kind::external;
+    why.id = to_string(others.id);
+    g.change->reason = to_json(why);
+    applied(store, other, g);
+
+    auto back = run.change(status_event::unblock);
+    back.effects = {return_event{wait.id, "payment", "order-17"}};
+    applied(store, run, back);
+    CHECK(store.look(owner, 10).value().empty());
+    event_filter kept;
+    kept.fate = event_fate::kept;
+    auto left = store.reader().events(kept).value();
+    REQUIRE(left.size() == 2);
+    CHECK(left[0].what.payload == "1");
+
+    auto next = other.steps();
+    next.effects = {insert_waitpoint{second}, add_edge{second.id, "2", "b"}};
+    auto const told = apply(store, next);
+    REQUIRE(told.decided.size() == 1);
+    CHECK(told.decided[0].output == "1");
+    other.advance(next);
+    if (!other_waits) return;
+
+    // And straight to one that waits.
+    auto third = start_and_claim(store, owner);
+    auto take_two = some_event_wait();
+    applied(store, third, waiting(third, take_two));  // gets 2
+    auto fourth = start_and_claim(store, owner);
+    auto const open = some_event_wait();
+    applied(store, fourth, waiting(fourth, open));
+    CHECK(store.waitpoint(open.id).value()->status == waitpoint_status::pending);
+    auto give = third.change(status_event::unblock);
+    give.effects = {return_event{take_two.id, "payment", "order-17"}};
+    CHECK(apply(store, give).others);
+    third.advance(give);
+    CHECK(store.waitpoint(open.id).value()->status == waitpoint_status::completed);
+    CHECK(store.waitpoint(open.id).value()->output == "2");
+    int for_fourth = 0;
+    for (auto const& n : store.look(owner, 10).value()) for_fourth += std::get<woken>(n).run == fourth.id();
+    CHECK(for_fourth == 1);
+    check_invariants(store);
+}
+
+TEMPLATE_LIST_TEST_CASE("a start whose first event is refused starts nothing", "[store][event][start]", every_store)
+{
+    TestType place;
+    auto& store = *place.store;
+    auto const used = some_event("1");
+    CHECK(store.deliver(used).value().answer == delivery_answer::kept);
+    auto what = some_run("greeting", "k");
+    what.first = used;
+    what.first->payload = "2";  // a conflict: the same id with another value
+    CHECK_FALSE(store.start(what).has_value());
+    CHECK(store.reader().runs({}).value().empty());
+}
