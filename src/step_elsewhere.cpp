@@ -34,7 +34,7 @@ bool step_machine::open_token()
     uuid id;
     run_.hosted_by().fill_random(id.bytes);
     token_ = waitpoint_id{id};
-    auto const secret = run_.hosted_by().secrets()(*token_);
+    auto const secret = run_.hosted_by().outside()->secret_of(*token_);
     if (!secret) {
         run_.hold("store_key", secret.error().message());
         return false;
