@@ -179,6 +179,7 @@ std::string doing_of(run_row const& row, std::vector<step_view> const& steps, wa
 std::string unblocked_by(run_row const& row, wait_reason const& w, std::vector<open_wait> const& open)
 {
     auto const id = to_string(row.id);
+    if (row.status.run == run_status::paused) return "flow resume " + id;
     switch (w.type) {
     case wait_reason::kind::external:
         for (auto const& o : open)
@@ -199,7 +200,6 @@ std::string unblocked_by(run_row const& row, wait_reason const& w, std::vector<o
     default: break;
     }
     if (row.status.run == run_status::queued) return "an engine that has registered \"" + row.workflow + "\" on this store";
-    if (row.status.run == run_status::paused) return "flow resume " + id;
     return {};
 }
 

@@ -90,6 +90,12 @@ void run::after_event()
         if (answering_) return;
         if (kept_back_.empty()) {
             if (advance()) continue;
+            if (!lastly_.empty()) {
+                auto e = std::move(lastly_.front());
+                lastly_.pop_front();
+                e();
+                continue;
+            }
             if (pause_if_idle()) return;
             settle_status();
             if ((standing_.empty() || is_busy()) && phase_ == phase::live && !dry_ &&
@@ -209,12 +215,12 @@ void run::stop()
 
 bool run::rests() const noexcept
 {
-    return phase_ == phase::live && !dry_ && calls_.empty() && pendings_ > 0 && all_durable() && !answering_ && kept_back_.empty() && parked_.empty();
+    return phase_ == phase::live && !dry_ && calls_.empty() && pendings_ > 0 && all_durable() && !answering_ && kept_back_.empty() && lastly_.empty() && parked_.empty();
 }
 
 bool run::can_leave() const noexcept
 {
-    bool const settled = phase_ == phase::live && !stopping_ && !dry_ && !answering_ && !healing_ && kept_back_.empty() && parked_.empty();
+    bool const settled = phase_ == phase::live && !stopping_ && !dry_ && !answering_ && !healing_ && kept_back_.empty() && lastly_.empty() && parked_.empty();
     return settled && row_.status.execution == execution_status::executing_with_waitpoints && calls_.empty() && pendings_ > 0 &&
            pendings_ == standing_.size();
 }

@@ -234,6 +234,8 @@ public:
     bool is_cancel_wanted(branch const& b) const noexcept;
     /// After the event that is being handled, and what else was kept back.
     void later(std::function<void()> e) { kept_back_.push_back(std::move(e)); }
+    /// When nothing else is left to be done just now: behind whatever the groups decide.
+    void lastly(std::function<void()> e) { lastly_.push_back(std::move(e)); }
     /// The end of a run whose body is not entered any more.
     void fail_here(error const& e);
     /// The cancel, at this operation: its entry in the open group, and the branch is marked.
@@ -343,7 +345,7 @@ private:
     bool expiring_ = false;  ///< what cancels it is its deadline
     bool pausing_ = false;  ///< asked to pause: nothing new begins, and when nothing runs it stands still
     std::function<void()> after_mail_;  ///< its release was superseded by mail: once that is taken
-    std::deque<event> kept_back_;
+    std::deque<event> kept_back_, lastly_;
     std::map<ticket, bool> calls_;  ///< functions out, and whether they are detached
 };
 

@@ -216,7 +216,7 @@ public:
         }
         else if (known && known->status != waitpoint_status::pending && op_.is_event() && branch_.parent) {
             // Behind the decision of its group, which may have no use for the event: then another has.
-            run_.later([&r = run_, t = self_, row = *known] {
+            run_.lastly([&r = run_, t = self_, row = *known] {
                 if (auto* const p = r.find_flying(t)) p->woken(row);
             });
         } else if (known && known->status != waitpoint_status::pending) woken(*known);

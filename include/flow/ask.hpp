@@ -60,6 +60,15 @@ class question {
 public:
     /// `text` is for people.
     explicit question(std::string text);
+    question(question const&) = default;
+    question(question&&) noexcept = default;
+    question& operator=(question const&) = default;
+    /// Also from itself: `q = std::move(q).all()`.
+    question& operator=(question&& other) noexcept
+    {
+        if (this != &other) draft_ = std::move(other.draft_);
+        return *this;
+    }
 
     /// Default: approval.
     question&& subject(ask_subject s) &&;
