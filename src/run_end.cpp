@@ -242,6 +242,8 @@ void run::finish()
         phase_ = phase::over;
         return;
     }
+    // A branch that was given up before a crash stood on its wait for a moment, entered again.
+    if (row_.status.execution == execution_status::executing_with_waitpoints) change(status_event::unblock, {}, "Run was continued.");
     auto fail_with = [&](error const& e, std::string reason) {
         leave(status_event::fail, entry_kind::failure, write_payload(to_payload(e.detail())), encoding::json, {},
               std::move(reason), "Run failed: " + e.message());

@@ -63,7 +63,9 @@ bool run(world& w)
             for (auto const& o : w.view(id).open)
                 if (o.row.name == "right") on.send(id, "right", 1, {.id = "e2"});
         }
-    } catch (flow::error const&) {
+        UNSCOPED_INFO(w.view(id).doing);
+    } catch (flow::error const& e) {
+        UNSCOPED_INFO(e.what());
     }
     return false;
 }

@@ -137,7 +137,7 @@ TEST_CASE("OB-01: twelve runs that stand still for twelve reasons, and a store t
     CHECK_THAT(v.open.at(0).question, Contains("version 1"));
     tells(damaged, code, "held", "flow resume ");
     tells(paused, external, "paused", "flow resume ");
-    tells(unheard, none, "stands in the queue", "an engine that has registered \"nowhere\"");
+    tells(unheard, queue, "stands in the queue", "an engine that has registered \"nowhere\"");
 
     // A step in progress, seen from another process.
     during_step = [&] {
