@@ -42,7 +42,8 @@ public:
     outcome<std::string> load_blob(digest const&) override { return error(errc::usage, "no blobs here"); }
     outcome<std::optional<waitpoint_row>> find_waitpoint(waitpoint_id) override { return std::optional<waitpoint_row>{}; }
     outcome<std::uint32_t> version_for(std::string_view, std::uint32_t v, encoding, std::string_view) override { return v; }
-    detail::secret_source secrets() override { return {}; }
+    std::shared_ptr<detail::outside_access> outside() override { return {}; }
+    outcome<workflow_version> workflow_of(detail::workflow_functions const&) override { return error(errc::unknown_workflow, "no workflows here"); }
     void warn(std::string_view) override {}
 };
 
