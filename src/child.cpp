@@ -34,6 +34,7 @@ public:
 private:
     void write()
     {
+        if (!shielded_ && run_.is_cancel_wanted(branch_)) return cancel();
         run_.submit();
         op_.write(run_, at_, shielded_, true);
         run_.submit_and_hold([this](superseded const* why) {

@@ -269,7 +269,8 @@ request_plan plan_request(run_row const& row, request const& what)
             return out;
         } else {
             auto out = taken(row, what, status_event::cancel, "Run was asked to cancel and QUEUED to clean up.");
-            if (out.plan) out.plan->withdraw_waits = true;
+            // What is cancelled already stands in its clean-up: that waits on.
+            if (out.plan) out.plan->withdraw_waits = row.status.run != run_status::cancelling;
             return out;
         }
     case request_kind::pause: return taken(row, what, status_event::pause, "Run was paused.");

@@ -19,6 +19,7 @@ public:
     }
     void durable() override
     {
+        if (!over_ && !shielded_ && run_.is_cancel_wanted(branch_)) return cancel();
         if (std::exchange(over_, true)) return;
         land();
         go_on_();

@@ -93,7 +93,7 @@ void run::after_event()
             if (!lastly_.empty()) {
                 auto e = std::move(lastly_.front());
                 lastly_.pop_front();
-                e();
+                if (phase_ == phase::live && !stopping_) e();
                 continue;
             }
             if (pause_if_idle()) return;

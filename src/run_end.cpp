@@ -2,6 +2,7 @@
 #include "src/run.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include "src/payloads.hpp"
 #include "src/pending.hpp"
@@ -150,17 +151,24 @@ void run::withdraw(withdrawal w)
 {
     w.first();
     std::vector<ticket> reached;
+    std::map<waitpoint_id, std::size_t> leaving;  ///< how many of those that wait for it
+    auto const is_reached = [&](ticket t, pending const& p) {
+        return p.self() == t && !p.shielded() && (w.within.empty() || is_within(&p.in_branch(), w.within));
+    };
+    for (auto const& [t, p] : flying_)
+        if (is_reached(t, *p))
+            if (auto const on = p->withdrawable()) ++leaving[*on];
     std::set<waitpoint_id> decided;
     for (auto const& [t, p] : flying_) {
-        if (p->self() != t || p->shielded() || (!w.within.empty() && !is_within(&p->in_branch(), w.within))) continue;
+        if (!is_reached(t, *p)) continue;
         auto const on = p->withdrawable();
         bool const answered = on && std::any_of(w.answered_first.begin(), w.answered_first.end(),
                                                 [&](auto const& row) { return row.id == *on; });
         if (!answered) reached.push_back(t);
         if (!on || answered || !decided.insert(*on).second) continue;
         if (w.given_back.contains(*on)) add(*p->returnable());
-        else if (p->leaves_undecided() || (!w.within.empty() && p->leaves_open())) leave_open(*on);
-        else add(decide_waitpoint{*on, waitpoint_status::withdrawn});
+        else if (!p->leaves_undecided() && (w.within.empty() || !p->leaves_open())) add(decide_waitpoint{*on, waitpoint_status::withdrawn});
+        else if (waiting_.count(*on) <= leaving[*on]) add(leave_waitpoint{*on});  // nobody else of this run stands on it
     }
     close_children_of(w.within);
     // Each in an event of its own: what one of them goes on with may write what has to be answered first.

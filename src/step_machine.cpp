@@ -156,6 +156,7 @@ void step_machine::durable()
 {
     if (doing_ != doing::barrier) return;
     if (stopped_) leave_to_next_engine();
+    else if (!shielded_ && run_.is_cancel_wanted(branch_)) cancel();  // it was taken while this stood at its barrier
     else call_now();
 }
 

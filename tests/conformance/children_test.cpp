@@ -289,3 +289,42 @@ TEMPLATE_LIST_TEST_CASE("children are listed in the order they were started, pag
     CHECK(store.reader().children(ids[0], std::nullopt, 10).value().empty());
     CHECK(store.reader().children({fresh_uuid()}, std::nullopt, 10).value().empty());
 }
+
+TEMPLATE_LIST_TEST_CASE("a parent and its child that are overdue at one look: the parent's deadline counts, and the scan goes on", "[store][child]", every_store)
+{
+    TestType place;
+    auto& store = *place.store;
+    auto const owner = some_owner(store);
+    auto what = some_run();
+    what.deadline_at = at(50);
+    REQUIRE(store.start(what).value().answer == start_answer::started);
+    auto parent = hold(store, claim_all(store, owner).at(0));
+    auto child = some_child(parent, "child#0");
+    enum class kind { never_begun_with_a_deadline, begun_with_a_deadline, sleeps };
+    auto const k = GENERATE(kind::never_begun_with_a_deadline, kind::begun_with_a_deadline, kind::sleeps);
+    if (k != kind::sleeps) child.run.deadline_at = at(GENERATE(40, 55));
+    auto const g = starting(parent, child);
+    applied(store, parent, g);
+    if (k != kind::never_begun_with_a_deadline) {
+        auto begun = hold(store, claim_all(store, owner, {{"child", 1}}).at(0));
+        park_on(store, begun, k == kind::sleeps ? some_timer(at(45)) : some_token());
+    }
+    auto waits = parent.change(status_event::block);
+    waits.effects = {add_edge{end_of(child.run.id), "1", "child#0"}};
+    applied(store, parent, waits);
+    applied(store, parent, parent.change(status_event::suspend, true));
+
+    for (int i = 0; i < 3; ++i) REQUIRE(store.scan(at(60), 10).has_value());
+    CHECK(row_of(store, parent.id()).status.run == run_status::cancelling);
+    auto const end = row_of(store, child.run.id);
+    if (k == kind::never_begun_with_a_deadline) CHECK(is_terminal(end.status.run));
+    else CHECK(end.status.run == run_status::cancelling);
+    // One after the other, without a gap or a twin.
+    auto const entries = store.journal(child.run.id, seq_no::none, 100).value();
+    for (std::size_t i = 0; i < entries.size(); ++i) CHECK(entries[i].seq == seq_no{static_cast<std::int64_t>(i) + 1});
+    if (is_terminal(end.status.run)) {
+        int ends = 0;
+        for (auto const& e : entries) ends += e.kind == entry_kind::snapshot && (e.name == "end_cancelled" || e.name == "expire");
+        CHECK(ends == 1);
+    }
+}

@@ -128,6 +128,7 @@ outcome<std::size_t> memory_store::scan(time_point now, std::size_t limit)
         queued = woken.size() + due.size();
         for (auto const num : overdue(t, now, limit)) {
             auto row = t.run(num).row;
+            if (!may_expire(t, num) || is_terminal(row.status.run)) continue;  // it went with a parent just now
             write_plan(t, row, detail::plan_deadline(row, now), detail::epoch_for_request(row), owner_id::nobody, now);
             ++queued;
         }

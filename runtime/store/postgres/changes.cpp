@@ -151,7 +151,11 @@ std::vector<asked_child> add_children(connection& c, std::vector<planned>& plans
         if (ends || p.plan.withdraw_waits) parents.push_back({p.row.num, ends});
     }
     auto all = plan_closing(c, parents, at);
-    for (auto& p : all.plans) plans.push_back(std::move(p));
+    for (auto& p : all.plans) {
+        // A child that was to be queued or to expire by itself: what its parent's end means for it comes first.
+        std::erase_if(plans, [&](planned const& own) { return own.row.num == p.row.num; });
+        plans.push_back(std::move(p));
+    }
     return std::move(all.requests);
 }
 

@@ -155,6 +155,8 @@ outcome<std::size_t> sqlite_store::scan(time_point now, std::size_t limit)
             }
             for (auto const num : numbers(std::move(c.prepare(overdue_runs) << now << most))) {
                 auto row = find_run(c, num);
+                // It went with a parent just now.
+                if (is_terminal(row->status.run) || row->status.run == run_status::cancelling) continue;
                 write_plan(c, *row, detail::plan_deadline(*row, now), detail::epoch_for_request(*row), owner_id::nobody, now);
                 ++queued;
             }
