@@ -11,6 +11,7 @@
 #include "flow/publish.hpp"
 #include "src/graph_data.hpp"
 #include "src/graph_file.hpp"
+#include "src/names.hpp"
 #include "src/run.hpp"
 
 namespace flow::detail {
@@ -206,8 +207,20 @@ private:
 
 }  // namespace
 
+namespace {
+
+/// A graph that was read without handlers can be looked at, not run.
+void check_functions(graph const& g)
+{
+    for (auto const& n : g.data().nodes)
+        if (!n.run && !n.body) throw error(errc::usage, "node \"" + printable(n.id, 200) + "\" has no function: give graph_from_json the handlers");
+}
+
+}  // namespace
+
 workflow<graph_result> run_graph_on(graph g, std::string given)
 {
+    check_functions(g);
     auto const drawn = file_of(g);  // so that anybody can draw it: `flow graph RUN`
     co_await publish("graph", drawn);
     auto const state = std::make_shared<graph_state>(std::move(g), std::move(given));

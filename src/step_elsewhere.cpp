@@ -182,16 +182,18 @@ void step_machine::answered(waitpoint_row const& w)
     }
     bool const completed = w.status == waitpoint_status::completed;
     std::string const who = w.by.empty() ? "somebody" : w.by;
+    // First of all: a run that is held for it keeps the answer, and finds it when it is tried again.
+    if (completed && !w.output_is_error)
+        if (auto const ok = op_.accept(w.output_encoding, w.output); !ok) {
+            run_.hold("undecodable", "the value that " + at_.place + " was completed with does not fit its type: " + ok.error().message());
+            return;
+        }
     go_on_from_token("Run was continued: " + (completed ? who + " completed " + at_.place + "." : at_.place + " timed out."));
     run_.take(w.id);
     forget_token();
     if (w.status == waitpoint_status::timed_out) return failed_elsewhere(errc::step_timeout, texts::not_completed(at_.place));
     if (!completed) return failed_elsewhere(errc::step_failed, at_.place + " was withdrawn");
     if (w.output_is_error) return failed_elsewhere(errc::step_failed, w.output);
-    if (auto const ok = op_.accept(w.output_encoding, w.output); !ok) {
-        run_.hold("undecodable", "the value that " + at_.place + " was completed with does not fit its type: " + ok.error().message());
-        return;
-    }
     auto e = entry(entry_kind::step);
     e.payload = w.output;
     e.encoding = w.output_encoding;

@@ -50,12 +50,13 @@ bool step_machine::begin()
         taken_up_ = true;
         announced_ = true;
     }
-    if (run_.is_cancel_wanted(branch_) && !shielded_) {
+    auto const* const token = record_.begun && op_.ends_elsewhere() ? run_.known(record_.begun->token) : nullptr;
+    bool const completed_first = token && token->status == waitpoint_status::completed && !token->output_is_error;  // it counts (P42)
+    if (run_.is_cancel_wanted(branch_) && !shielded_ && !completed_first) {
         if (record_.open_intervention && run_.known(record_.open_intervention->waitpoint)) run_.take(record_.open_intervention->waitpoint);
         if (auto const* timer = record_.look && record_.look->waitpoint ? run_.known(*record_.look->waitpoint) : nullptr)
             if (timer->status != waitpoint_status::pending) run_.take(timer->id);
-        if (auto const* token = record_.begun ? run_.known(record_.begun->token) : nullptr)
-            if (token->status != waitpoint_status::pending) run_.take(token->id);
+        if (token && token->status != waitpoint_status::pending) run_.take(token->id);
         cancel();
     } else if (record_.open_intervention) {
         asked_ = record_.open_intervention;
@@ -318,6 +319,8 @@ void step_machine::took(call_result r)
         run_.hold("store_key", r.error.message);
         return;
     }
+    if (stopped_ && token_ && r.end != call_end::begun)  // nothing was begun that could give a sign of life
+        if (auto* const life = run_.hosted_by().life()) life->over(*token_);
     // Asked to stop because the engine goes: it is called again by the next one, unless it cannot be known whether it happened.
     bool const gave_no_value = r.end == call_end::threw || r.end == call_end::not_started || r.end == call_end::not_yet;
     if (stopped_ && gave_no_value && (role_ != role::own || cls_ != effect::non_replayable)) return;

@@ -400,3 +400,23 @@ TEST_CASE("a step that gives nothing is completed with nothing; a value of anoth
     w.settle();
     CHECK(run.result() == "printed");
 }
+
+TEMPLATE_LIST_TEST_CASE("what was completed before a cancel was taken counts, also where nobody ran when both came", "[engine][begin_step][cancel]", every_store)
+{
+    TestType place;
+    world w(place.store, [](flow::engine& e) { e.add<render>("render"); });
+    begun_so_far.clear();
+    auto const id = w.engine().start<render>(2).id();
+    w.settle();
+    w.pass(10s);
+    REQUIRE(begun_so_far.size() == 1);
+    w.stop();
+    flow::client anybody(place.store);
+    anybody.complete(begun_so_far[0].ends_by, 7);
+    CHECK(anybody.cancel(id) == flow::request_fate::taken);
+    w.restart();
+    w.settle();
+    CHECK(w.status(id) == flow::run_status::cancelled);
+    CHECK(w.entries(id, flow::entry_kind::step) == 1);
+    CHECK(w.entries(id, flow::entry_kind::abandoned) == 0);
+}

@@ -361,3 +361,26 @@ TEMPLATE_LIST_TEST_CASE("anybody sees how a run's graph stands, while it runs an
     CHECK(status_of("test_exec") == node_status::succeeded);
     CHECK(status_of("review") == node_status::succeeded);
 }
+
+namespace {
+
+flow::workflow<std::string> read_without_handlers()
+{
+    try {
+        co_await flow::run_graph(flow::graph_from_json(R"({"nodes": [{"id": "only"}]})"));
+    } catch (flow::error const& e) {
+        co_return e.what();
+    }
+    co_return "it ran";
+}
+
+}  // namespace
+
+TEST_CASE("a graph that was read without handlers is not run, and says which node has no function", "[engine][graph]")
+{
+    world w(flow::memory(), [](flow::engine& e) { e.add<read_without_handlers>("read_without_handlers"); });
+    auto const run = w.engine().start<read_without_handlers>();
+    w.settle();
+    REQUIRE(w.status(run.id()) == flow::run_status::succeeded);
+    CHECK_THAT(run.result(), Catch::Contains("\"only\"") && Catch::Contains("handlers"));
+}
