@@ -21,13 +21,18 @@ namespace {
 /// What its branches share. On the run's strand.
 class graph_state {
 public:
-    graph_state(graph of, std::string given) : graph_(std::move(of)), given_(std::move(given)), waiting_(data().nodes.size())
+    graph_state(graph of, std::string given) : graph_(std::move(of)), given_(std::move(given)), waiting_(data().nodes.size()), judged_(data().nodes.size())
     {
         for (auto const& n : data().nodes) ends_.push_back({n.id, node_status::waiting, {}, {}});
     }
 
     graph_data const& data() const noexcept { return graph_.data(); }
-    verdict judge(std::size_t i) const { return judge_node(data(), i, ends_, failing_); }
+    /// What becomes of the node, said once: between that and its start another may end, in another order on replay.
+    std::optional<verdict> const& judge(std::size_t i)
+    {
+        if (auto v = judge_node(data(), i, ends_, failing_); !judged_[i] && v.todo != verdict::what::wait) judged_[i] = std::move(v);
+        return judged_[i];
+    }
 
     /// Told once the node need not wait any more: after the event that is being handled, live as on replay.
     void wait(std::size_t i, run& r, completion& c)
@@ -68,7 +73,7 @@ public:
 private:
     void let_go(std::size_t i)
     {
-        if (!waiting_[i] || judge(i).todo == verdict::what::wait) return;
+        if (!waiting_[i] || !judge(i)) return;
         run_->later([r = run_, c = std::exchange(waiting_[i], nullptr)] { r->resume(*c); });
     }
 
@@ -76,6 +81,7 @@ private:
     std::string const given_;
     std::vector<node_end> ends_;
     std::vector<completion*> waiting_;
+    std::vector<std::optional<verdict>> judged_;
     run* run_ = nullptr;
     std::string failing_, first_failed_, why_;
 };
@@ -88,7 +94,7 @@ public:
     gate(shared_state s, std::size_t i) : state_(std::move(s)), index_(i) {}
     bool start(scope& s, completion& c)
     {
-        if (state_->judge(index_).todo != verdict::what::wait) return true;
+        if (state_->judge(index_)) return true;
         state_->wait(index_, s.owner(), c);
         return false;
     }
@@ -153,7 +159,7 @@ private:
 workflow<void> run_node(shared_state s, std::size_t i)
 {
     co_await gate(s, i);
-    auto const v = s->judge(i);
+    auto const v = s->judge(i).value();
     if (v.todo == verdict::what::end) {
         s->ended(i, v.status, v.why);
         co_return;
