@@ -45,11 +45,12 @@ open_waits waiting_for(connection& c, event const& e)
 
 void insert_event(connection& c, event const& e, std::int64_t run, std::int64_t taker)
 {
+    auto const hash = sha256(e.payload);  // bound, not copied: it lives until the statement has run
     auto r = c.prepare("insert into inbox(id, topic, key, run, payload, encoding, hash, by, at, expires_at, consumed_by) values (?,?,?,?,?,?,?,?,?,?,?)");
     r << e.id.value << std::string_view(e.topic) << std::string_view(e.correlation);
     if (run != 0) r << run;
     else r << nullptr;
-    r << std::string_view(e.payload) << number(encoding::json) << sha256(e.payload) << std::string_view(e.by) << e.at << e.expires_at;
+    r << std::string_view(e.payload) << number(encoding::json) << hash << std::string_view(e.by) << e.at << e.expires_at;
     if (taker != 0) r << taker;
     else r << nullptr;
     r.run();
