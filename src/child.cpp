@@ -14,7 +14,7 @@ namespace flow::detail {
 /// The start of a child under a key that another run may have: nothing goes on before the store has answered (P37).
 class starting final : public pending {
 public:
-    starting(start_run_base& op, scope& s, completion& c, position at) : pending(s, c, std::move(at)), op_(op) {}
+    starting(start_run_base& op, scope& s, continuation& c, position at) : pending(s, c, std::move(at)), op_(op) {}
 
     void begin()
     {
@@ -54,7 +54,7 @@ private:
     bool over_ = false;
 };
 
-bool start_run_base::start(scope& s, completion& c)
+bool start_run_base::start(scope& s, continuation& c)
 {
     // Before the position is taken: what is refused here leaves no trace in the run.
     auto& r = s.owner();
@@ -77,7 +77,7 @@ std::optional<error> start_run_base::objection(run const& r) const
     return std::nullopt;
 }
 
-bool start_run_base::proceed(scope& s, completion& c, position at)
+bool start_run_base::proceed(scope& s, continuation& c, position at)
 {
     auto& r = s.owner();
     std::span<journal_entry const* const> entries;

@@ -50,7 +50,7 @@ flat_object& flat_object::raw(std::string_view n, std::string_view json)
 
 namespace {
 
-struct reader {
+struct text_reader {
     std::string_view in;
     std::size_t at = 0;
 
@@ -141,7 +141,7 @@ struct reader {
 std::optional<std::map<std::string, std::string, std::less<>>> read_flat_object(std::string_view json)
 {
     std::map<std::string, std::string, std::less<>> out;
-    reader r{json};
+    text_reader r{json};
     if (!r.take('{')) return std::nullopt;
     if (!r.take('}')) {
         do {

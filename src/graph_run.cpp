@@ -35,7 +35,7 @@ public:
     }
 
     /// Told once the node need not wait any more: after the event that is being handled, live as on replay.
-    void wait(std::size_t i, run& r, completion& c)
+    void wait(std::size_t i, run& r, continuation& c)
     {
         run_ = &r;
         waiting_[i] = &c;
@@ -80,7 +80,7 @@ private:
     graph const graph_;
     std::string const given_;
     std::vector<node_end> ends_;
-    std::vector<completion*> waiting_;
+    std::vector<continuation*> waiting_;
     std::vector<std::optional<verdict>> judged_;
     run* run_ = nullptr;
     std::string failing_, first_failed_, why_;
@@ -92,7 +92,7 @@ using shared_state = std::shared_ptr<graph_state>;
 class gate final : public operation {
 public:
     gate(shared_state s, std::size_t i) : state_(std::move(s)), index_(i) {}
-    bool start(scope& s, completion& c)
+    bool start(scope& s, continuation& c)
     {
         if (state_->judge(index_)) return true;
         state_->wait(index_, s.owner(), c);
@@ -199,7 +199,7 @@ public:
     void take() { check_group(); }
 
 private:
-    bool enter(std::size_t i, scope& s, completion& c) override
+    bool enter(std::size_t i, scope& s, continuation& c) override
     {
         branches_.emplace_back(run_node(state_, i));
         return branches_[i].enter(s, c);

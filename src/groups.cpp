@@ -10,7 +10,7 @@ namespace flow::detail {
 /// A group that has begun: its branches, and how it ends. Decides by the order in which branches end, which replay repeats (P15, P16).
 class group_state : public std::enable_shared_from_this<group_state> {
 public:
-    group_state(group_base& op, scope& s, completion& c, position at) : op_(op), outer_(s), done_(c), at_(std::move(at)) {}
+    group_state(group_base& op, scope& s, continuation& c, position at) : op_(op), outer_(s), done_(c), at_(std::move(at)) {}
 
     /// True: the group has ended.
     bool begin()
@@ -30,7 +30,7 @@ public:
     }
 
 private:
-    struct slot final : completion {
+    struct slot final : continuation {
         slot(group_state& g, std::size_t i) : group(g), index(i)
         {
             in.parent = &g.outer_.in_branch();
@@ -171,7 +171,7 @@ private:
     friend class group_base;
     group_base& op_;
     scope& outer_;
-    completion& done_;
+    continuation& done_;
     position at_;
     std::deque<slot> slots_;
     std::size_t ended_ = 0;
@@ -185,7 +185,7 @@ private:
     bool deciding_ = false, over_ = false;
 };
 
-bool group_base::start(scope& s, completion& c)
+bool group_base::start(scope& s, continuation& c)
 {
     auto at = s.next(name_);
     if (count_ == 0) return true;
@@ -193,7 +193,7 @@ bool group_base::start(scope& s, completion& c)
     return state_->begin();
 }
 
-bool group_base::proceed(scope&, completion&, position) { return state_->decide(); }
+bool group_base::proceed(scope&, continuation&, position) { return state_->decide(); }
 
 outcome<void> group_base::accept(encoding, std::string_view payload)
 {

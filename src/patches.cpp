@@ -30,7 +30,7 @@ patch_base::patch_base(name id, bool old_code_is_gone) : id_(std::move(id)), old
     check_name(id_.view());
 }
 
-bool patch_base::start(scope& s, completion&)
+bool patch_base::start(scope& s, continuation&)
 {
     auto& r = s.owner();
     if (r.now_in() != run::phase::live) return false;

@@ -14,7 +14,7 @@ namespace flow::detail {
 
 class pending {
 public:
-    pending(scope& s, completion& c, position at)
+    pending(scope& s, continuation& c, position at)
         : run_(s.owner()), branch_(s.in_branch()), done_(c), at_(std::move(at)), shielded_(s.shielded()),
           self_(run_.enter_flight(*this))
     {
@@ -63,7 +63,7 @@ protected:
 
     run& run_;
     branch& branch_;
-    completion& done_;
+    continuation& done_;
     position at_;
     bool shielded_;
     ticket self_;

@@ -11,9 +11,9 @@ publish_operation::publish_operation(name key, std::string value, std::string_vi
     check_name(key_.view());
 }
 
-bool publish_operation::start(scope& s, completion& c) { return proceed(s, c, s.next(key_.view())); }
+bool publish_operation::start(scope& s, continuation& c) { return proceed(s, c, s.next(key_.view())); }
 
-bool publish_operation::proceed(scope& s, completion& c, position at)
+bool publish_operation::proceed(scope& s, continuation& c, position at)
 {
     auto& r = s.owner();
     std::span<journal_entry const* const> entries;

@@ -45,7 +45,7 @@ pending_ptr recovery_gate::needed(run& r, scope& top, std::function<void()> open
 }
 
 recovery_gate::recovery_gate(scope& top, std::function<void()> open, std::optional<intervention_payload> asked, int recoveries)
-    : pending(top, static_cast<completion&>(*this), {}), open_(std::move(open)), asked_(std::move(asked)), recoveries_(recoveries)
+    : pending(top, static_cast<continuation&>(*this), {}), open_(std::move(open)), asked_(std::move(asked)), recoveries_(recoveries)
 {
 }
 

@@ -13,7 +13,7 @@ namespace flow::detail {
 /// How often a run was taken over while executing, since its newest progress or decision.
 int recoveries_without_progress(std::vector<journal_entry> const& entries);
 
-class recovery_gate final : public pending, private completion {
+class recovery_gate final : public pending, private continuation {
 public:
     /// A gate, or nothing: then the body may be entered. `open` is called when a person has decided to go on.
     static pending_ptr needed(run& r, scope& top, std::function<void()> open);

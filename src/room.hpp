@@ -12,7 +12,7 @@ namespace flow::detail {
 /// The body waits before more is appended (P22); then `go_on` appends it.
 class waits_for_room final : public pending {
 public:
-    waits_for_room(journaled_operation& op, std::string_view name, scope& s, completion& c, position at, std::function<void()> go_on)
+    waits_for_room(journaled_operation& op, std::string_view name, scope& s, continuation& c, position at, std::function<void()> go_on)
         : pending(s, c, std::move(at)), op_(op), name_(name), go_on_(std::move(go_on))
     {
         run_.when_durable(*this);

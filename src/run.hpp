@@ -46,7 +46,7 @@ struct run_settings {
 /// Makes the run's body from its arguments, at its start and after every checkpoint. An error says what is wrong with them.
 using body_maker = std::function<outcome<std::unique_ptr<body>>()>;
 
-class run final : private completion {
+class run final : private continuation {
 public:
     run(loaded_run loaded, run_settings settings, host& h);
     ~run();
@@ -120,12 +120,12 @@ public:
     };
     /// Looks for an operation in the history, or delivers a cancel to it. With `recorded`, call `consumed` once done with it.
     /// `stopped` also where other outcomes come first: then `op.proceed` is called when its turn has come (P15).
-    found find(scope& s, completion& c, position const& at, expectation const& e, journaled_operation& op,
+    found find(scope& s, continuation& c, position const& at, expectation const& e, journaled_operation& op,
                std::span<journal_entry const* const>& entries);
     void consumed(position const& at) { history_.pass(at); }
     /// What `start` returns where the outcome is there without having been waited for. In a branch it is told after the event that is being
     /// handled, live as on replay, so that both take the same turns (P15): only values drawn, tokens made and steps in place are at once.
-    bool ready(scope const& s, completion& c);
+    bool ready(scope const& s, continuation& c);
     /// While one lives no other outcome of the history is delivered: one of them is being made again (P27).
     void hold_history(bool on) noexcept { healing_ = on; }
     class history& recorded() noexcept { return history_; }
@@ -185,7 +185,7 @@ public:
     void starting_branches(bool on) noexcept { starting_branches_ += on ? 1 : -1; }
 
     /// Tells the body that what it awaits is there; not while the run is being stopped.
-    void resume(completion& c);
+    void resume(continuation& c);
 
     // Registry of what is in flight.
     ticket enter_flight(pending& p);
@@ -271,7 +271,7 @@ private:
     void end_as_cancelled(std::string why);
     void withdraw(withdrawal w);
     void close_children_of(std::vector<branch*> const& within);
-    void park(scope& s, completion& c, position const& at, journaled_operation& op);
+    void park(scope& s, continuation& c, position const& at, journaled_operation& op);
     bool advance();
     struct parked;
     std::map<std::uint64_t, parked>::iterator first_inserted();
@@ -322,7 +322,7 @@ private:
     struct parked {
         journaled_operation* op;
         scope* s;
-        completion* c;
+        continuation* c;
         position at;
         bool shielded;
     };

@@ -102,7 +102,7 @@ void run::unblock(pending& p, std::string why)
         change(status_event::unblock, {}, std::move(why));
 }
 
-void run::resume(completion& c)
+void run::resume(continuation& c)
 {
     if (!stopping_ && phase_ == phase::live) c.done();
 }

@@ -45,7 +45,7 @@ std::string branch_of(std::string_view place)
 
 }  // namespace
 
-run::found run::find(scope& s, completion& c, position const& at, expectation const& wanted, journaled_operation& op,
+run::found run::find(scope& s, continuation& c, position const& at, expectation const& wanted, journaled_operation& op,
                      std::span<journal_entry const* const>& entries)
 {
     if (phase_ != phase::live || stopping_) return found::stopped;

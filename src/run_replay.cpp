@@ -4,13 +4,13 @@
 
 namespace flow::detail {
 
-void run::park(scope& s, completion& c, position const& at, journaled_operation& op)
+void run::park(scope& s, continuation& c, position const& at, journaled_operation& op)
 {
     parked_at_.emplace(history_.key_of(at), ++parked_ever_);
     parked_.emplace(parked_ever_, parked{&op, &s, &c, at, s.shielded()});
 }
 
-bool run::ready(scope const& s, completion& c)
+bool run::ready(scope const& s, continuation& c)
 {
     if (!s.in_branch().parent || delivering_) return true;
     later([this, &c] { resume(c); });

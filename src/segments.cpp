@@ -92,7 +92,7 @@ namespace {
 class closing final : public pending {
 public:
     using action = std::function<void(closing&)>;
-    closing(journaled_operation& op, std::string_view called, scope& s, completion& c, position at, action close)
+    closing(journaled_operation& op, std::string_view called, scope& s, continuation& c, position at, action close)
         : pending(s, c, std::move(at)), op_(op), called_(called), close_(std::move(close))
     {
     }
@@ -131,7 +131,7 @@ bool refuse(journaled_operation& op, std::string text)
 }  // namespace
 
 /// True: the segment is to be closed now. False: `start` returns what `failed` says.
-bool segment_end::look(scope& s, completion& c, position const& at, entry_kind kind, std::string_view called)
+bool segment_end::look(scope& s, continuation& c, position const& at, entry_kind kind, std::string_view called)
 {
     auto& r = s.owner();
     std::span<journal_entry const* const> entries;
@@ -145,13 +145,13 @@ bool segment_end::look(scope& s, completion& c, position const& at, entry_kind k
     return true;
 }
 
-bool checkpoint_operation::start(scope& s, completion& c)
+bool checkpoint_operation::start(scope& s, continuation& c)
 {
     if (!s.is_top()) return refuse(*this, "checkpoint starts the workflow's own body over: await it there, not in a branch or a sub-workflow");
     return proceed(s, c, s.next("checkpoint"));
 }
 
-bool checkpoint_operation::proceed(scope& s, completion& c, position at)
+bool checkpoint_operation::proceed(scope& s, continuation& c, position at)
 {
     if (!look(s, c, at, entry_kind::checkpoint, "checkpoint")) return failed() != nullptr;
     auto* p = new closing(*this, "checkpoint", s, c, std::move(at), [this](closing& me) { me.of().close_segment(payload_, shape_); });
@@ -160,7 +160,7 @@ bool checkpoint_operation::proceed(scope& s, completion& c, position at)
     return false;
 }
 
-bool continue_operation::start(scope& s, completion& c)
+bool continue_operation::start(scope& s, continuation& c)
 {
     if (s.in_branch().parent) return refuse(*this, "continue_as_new ends the whole body: await it where no branch is open");
     return proceed(s, c, s.next("continue_as_new"));
@@ -183,7 +183,7 @@ void continue_now(closing& me, std::string const& arguments, std::string_view sh
 
 }  // namespace
 
-bool continue_operation::proceed(scope& s, completion& c, position at)
+bool continue_operation::proceed(scope& s, continuation& c, position at)
 {
     if (!look(s, c, at, entry_kind::continued, "continue_as_new")) return failed() != nullptr;
     auto* p = new closing(*this, "continue_as_new", s, c, std::move(at),

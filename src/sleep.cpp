@@ -11,7 +11,7 @@ namespace {
 /// A sleep that is not over. Longer than the threshold it stands on a waitpoint (P17).
 class sleeping final : public pending {
 public:
-    sleeping(journaled_operation& op, scope& s, completion& c, position at, time_point due_at, std::optional<waitpoint_id> w)
+    sleeping(journaled_operation& op, scope& s, continuation& c, position at, time_point due_at, std::optional<waitpoint_id> w)
         : pending(s, c, std::move(at)), op_(op), due_at_(due_at), waitpoint_(w)
     {
     }
@@ -108,9 +108,9 @@ void refuse_duration()
     throw error(errc::bad_argument, "a length of time must be finite and end within 290,000 years");
 }
 
-bool sleep_operation::start(scope& s, completion& c) { return proceed(s, c, s.next("sleep")); }
+bool sleep_operation::start(scope& s, continuation& c) { return proceed(s, c, s.next("sleep")); }
 
-bool sleep_operation::proceed(scope& s, completion& c, position at)
+bool sleep_operation::proceed(scope& s, continuation& c, position at)
 {
     auto& r = s.owner();
     std::span<journal_entry const* const> entries;

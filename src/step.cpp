@@ -5,9 +5,9 @@
 
 namespace flow::detail {
 
-bool step_base::start(scope& s, completion& c) { return proceed(s, c, s.next(name_.view())); }
+bool step_base::start(scope& s, continuation& c) { return proceed(s, c, s.next(name_.view())); }
 
-bool step_base::proceed(scope& s, completion& c, position at)
+bool step_base::proceed(scope& s, continuation& c, position at)
 {
     auto& r = s.owner();
     bool const in_place = options_.inline_ && !polls() && !ends_elsewhere();
@@ -69,7 +69,7 @@ bool step_base::proceed(scope& s, completion& c, position at)
     return go_live_as(s, c, std::move(at), std::move(record), cls).begin() && r.ready(s, c);
 }
 
-step_machine& step_base::go_live_as(scope& s, completion& c, position at, step_record record, effect cls)
+step_machine& step_base::go_live_as(scope& s, continuation& c, position at, step_record record, effect cls)
 {
     auto* const machine = new step_machine(*this, s, c, std::move(at), std::move(record), cls);
     live = pending_ptr(machine);

@@ -20,7 +20,7 @@ std::chrono::milliseconds delay_after(retry_policy const& policy, int failed) no
 
 namespace flow::detail {
 
-step_machine::step_machine(step_base& op, scope& s, completion& c, position at, step_record r, effect cls)
+step_machine::step_machine(step_base& op, scope& s, continuation& c, position at, step_record r, effect cls)
     : pending(s, c, std::move(at)), op_(op), record_(std::move(r)), cls_(cls), attempt_(record_.attempts_begun),
       failures_(record_.attempts_failed), sub_index_(record_.sub_steps)
 {

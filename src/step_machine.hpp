@@ -14,7 +14,7 @@ namespace flow::detail {
 
 class step_machine final : public pending {
 public:
-    step_machine(step_base& op, scope& s, completion& c, position at, step_record r, effect cls);
+    step_machine(step_base& op, scope& s, continuation& c, position at, step_record r, effect cls);
     ~step_machine() override;
 
     /// Takes up the step where the record leaves it. True: its outcome is there (an inline function).

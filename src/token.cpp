@@ -46,7 +46,7 @@ outcome<void> make_token_base::accept(encoding, std::string_view payload)
     return {};
 }
 
-bool make_token_base::start(scope& s, completion& c)
+bool make_token_base::start(scope& s, continuation& c)
 {
     // Before the position is taken: what is refused here leaves no trace in the run.
     auto const* under_key = s.owner().find_keyed(options_.idempotency_key);
@@ -58,7 +58,7 @@ bool make_token_base::start(scope& s, completion& c)
     return proceed(s, c, s.next(name_.view()));
 }
 
-bool make_token_base::proceed(scope& s, completion& c, position at)
+bool make_token_base::proceed(scope& s, continuation& c, position at)
 {
     auto& r = s.owner();
     auto const* under_key = r.find_keyed(options_.idempotency_key);
@@ -155,7 +155,7 @@ waitpoint_row event_row_of(waitpoint_row w, std::string correlation)
 /// A wait that is not over.
 class waiting final : public pending {
 public:
-    waiting(wait_base& op, scope& s, completion& c, position at, wait_payload w)
+    waiting(wait_base& op, scope& s, continuation& c, position at, wait_payload w)
         : pending(s, c, std::move(at)), op_(op), on_(w), child_(op.child_run()),
           token_(run_.token_of(w.waitpoint).value_or(run::made_token{never, at_.place, {}})),
           subject_(child_ ? "run " + to_string(*child_) : token_.place)
@@ -427,13 +427,13 @@ bool wait_base::is_refused()
     return false;
 }
 
-bool wait_base::start(scope& s, completion& c)
+bool wait_base::start(scope& s, continuation& c)
 {
     // Before the position is taken: what is refused here leaves no trace in the run.
     return is_refused() || proceed(s, c, s.next(name_.view()));
 }
 
-bool wait_base::proceed(scope& s, completion& c, position at)
+bool wait_base::proceed(scope& s, continuation& c, position at)
 {
     auto& r = s.owner();
     std::span<journal_entry const* const> entries;

@@ -42,9 +42,9 @@ outcome<void> value_base::accept(encoding, std::string_view text)
     return {};
 }
 
-bool value_base::start(scope& s, completion& c) { return proceed(s, c, s.next(name_of(what_))); }
+bool value_base::start(scope& s, continuation& c) { return proceed(s, c, s.next(name_of(what_))); }
 
-bool value_base::proceed(scope& s, completion& c, position at)
+bool value_base::proceed(scope& s, continuation& c, position at)
 {
     auto& r = s.owner();
     auto const limits = bounds();

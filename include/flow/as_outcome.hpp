@@ -28,7 +28,7 @@ public:
     explicit outcome_operation(Op&& op) : op_(std::move(op)) {}
     outcome_operation(outcome_operation&&) noexcept = default;
 
-    bool start(scope& s, completion& c) { return op_.start(s, c); }
+    bool start(scope& s, continuation& c) { return op_.start(s, c); }
     error const* failed() const noexcept { return nullptr; }
     outcome<result_of<Op>> take() { return take_outcome(op_); }
 

@@ -32,7 +32,7 @@ public:
 protected:
     segment_end(std::string payload, std::string_view shape) : payload_(std::move(payload)), shape_(shape) {}
 
-    bool look(scope& s, completion& c, position const& at, entry_kind kind, std::string_view called);
+    bool look(scope& s, continuation& c, position const& at, entry_kind kind, std::string_view called);
     std::string payload_;
     std::string_view shape_;
 };
@@ -40,8 +40,8 @@ protected:
 class [[nodiscard("a checkpoint is made only when it is awaited")]] checkpoint_operation final : public segment_end {
 public:
     checkpoint_operation(std::string state, std::string_view shape) : segment_end(std::move(state), shape) {}
-    bool start(scope& s, completion& c);
-    bool proceed(scope& s, completion& c, position at) override;
+    bool start(scope& s, continuation& c);
+    bool proceed(scope& s, continuation& c, position at) override;
 };
 
 class [[nodiscard("a run is continued only when it is awaited")]] continue_operation final : public segment_end {
@@ -55,8 +55,8 @@ public:
         return std::move(*this);
     }
 
-    bool start(scope& s, completion& c);
-    bool proceed(scope& s, completion& c, position at) override;
+    bool start(scope& s, continuation& c);
+    bool proceed(scope& s, continuation& c, position at) override;
 
 private:
     std::uint32_t version_ = 0;
@@ -73,7 +73,7 @@ protected:
 template <class S>
 class [[nodiscard("state is read only when it is awaited")]] state_operation final : public state_base {
 public:
-    bool start(scope& s, completion&)
+    bool start(scope& s, continuation&)
     {
         return read(
             s, detail::shape_of<S>(), [](void* v, encoding how, std::string_view text) { return decode(how, text, *static_cast<S*>(v)); }, &value_);

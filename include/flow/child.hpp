@@ -75,8 +75,8 @@ namespace detail {
 
 class start_run_base : public journaled_operation {
 public:
-    bool start(scope& s, completion& c);
-    bool proceed(scope& s, completion& c, position at) override;
+    bool start(scope& s, continuation& c);
+    bool proceed(scope& s, continuation& c, position at) override;
     outcome<void> accept(encoding, std::string_view) override { return {}; }
     std::string_view shape() const override { return functions_.result_shape(); }
 

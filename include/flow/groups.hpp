@@ -34,8 +34,8 @@ class group_state;
 /// What does not depend on the types of the branches. All of it on the run's strand.
 class group_base : public journaled_operation {
 public:
-    bool start(scope& s, completion& c);
-    bool proceed(scope& s, completion& c, position at) override;
+    bool start(scope& s, continuation& c);
+    bool proceed(scope& s, continuation& c, position at) override;
     outcome<void> accept(encoding how, std::string_view payload) override;
     std::string_view shape() const override { return {}; }
 
@@ -45,7 +45,7 @@ protected:
     {
     }
 
-    virtual bool enter(std::size_t i, scope& s, completion& c) = 0;
+    virtual bool enter(std::size_t i, scope& s, continuation& c) = 0;
     virtual error const* branch_failure(std::size_t i) = 0;
     /// Throws what the branch threw.
     virtual void rethrow_branch(std::size_t i) = 0;
@@ -76,7 +76,7 @@ class called_branch final : public operation {
 
 public:
     explicit called_branch(F fn) : fn_(std::move(fn)) {}
-    bool enter(scope& own, completion& c) { return body_.emplace(fn_()).enter(own, c); }
+    bool enter(scope& own, continuation& c) { return body_.emplace(fn_()).enter(own, c); }
     error const* failed() { return body_ ? body_->failed() : nullptr; }
     decltype(auto) take() { return body_->take(); }
 
@@ -115,7 +115,7 @@ template <class B>
 using branch_of = typename branch_type<B>::type;
 
 template <class B>
-bool enter_branch(B& b, scope& s, completion& c)
+bool enter_branch(B& b, scope& s, continuation& c)
 {
     // A branch that is a workflow is the branch: its operations stand right below it.
     if constexpr (is_workflow_object<B> || is_called_branch<B>) return b.enter(s, c);
@@ -170,7 +170,7 @@ private:
             ((I == i ? act(std::get<I>(branches_)), 0 : 0), ...);
         }(std::index_sequence_for<B...>{});
     }
-    bool enter(std::size_t i, scope& s, completion& c) override
+    bool enter(std::size_t i, scope& s, continuation& c) override
     {
         bool ready = false;
         visit(i, [&](auto& b) { ready = enter_branch(b, s, c); });
@@ -229,7 +229,7 @@ public:
     }
 
 private:
-    bool enter(std::size_t i, scope& s, completion& c) override
+    bool enter(std::size_t i, scope& s, continuation& c) override
     {
         if (i == 0) next_ = std::ranges::begin(range_);
         auto& b = branches_.emplace_back();

@@ -21,8 +21,8 @@ class [[nodiscard("a value is published only when it is awaited")]] publish_oper
 public:
     publish_operation(name key, std::string value, std::string_view shape);
 
-    bool start(scope& s, completion& c);
-    bool proceed(scope& s, completion& c, position at) override;
+    bool start(scope& s, continuation& c);
+    bool proceed(scope& s, continuation& c, position at) override;
     outcome<void> accept(encoding, std::string_view) override { return {}; }
     std::string_view shape() const override { return shape_; }
     void take() const { check(); }

@@ -18,7 +18,7 @@ public:
     explicit shield_operation(Op&& op) : op_(std::move(op)) {}
     shield_operation(shield_operation&&) noexcept = default;
 
-    bool start(scope& s, completion& c)
+    bool start(scope& s, continuation& c)
     {
         scope::shield const guard(s);
         return op_.start(s, c);

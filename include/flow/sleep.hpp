@@ -34,8 +34,8 @@ public:
     explicit sleep_operation(time_point t) : until_(t), absolute_(true) {}
     sleep_operation(sleep_operation&&) noexcept = default;
 
-    bool start(scope& s, completion& c);
-    bool proceed(scope& s, completion& c, position at) override;
+    bool start(scope& s, continuation& c);
+    bool proceed(scope& s, continuation& c, position at) override;
     void take() const { check(); }
     outcome<void> accept(encoding, std::string_view) override { return {}; }
     std::string_view shape() const override { return {}; }

@@ -93,8 +93,8 @@ struct poll_plan {
 class step_base : public journaled_operation {
 public:
     /// Binds the step to its place; true: the outcome is there.
-    bool start(scope& s, completion& c);
-    bool proceed(scope& s, completion& c, position at) override;
+    bool start(scope& s, continuation& c);
+    bool proceed(scope& s, continuation& c, position at) override;
 
     virtual std::shared_ptr<call> make_call() = 0;
     virtual std::shared_ptr<call> make_reconcile() { return nullptr; }
@@ -119,7 +119,7 @@ protected:
     }
 
 private:
-    step_machine& go_live_as(scope& s, completion& c, position at, step_record record, effect cls);
+    step_machine& go_live_as(scope& s, continuation& c, position at, step_record record, effect cls);
     bool take_recorded(run& r, position const& at, journal_entry const& outcome, std::string_view text);
 
     name name_;
@@ -176,7 +176,7 @@ public:
     {
         return {};
     }
-    bool start(scope&, completion&) { return true; }
+    bool start(scope&, continuation&) { return true; }
     error const* failed() const { return nullptr; }
     any_value take() { return {}; }
 };

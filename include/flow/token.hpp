@@ -119,8 +119,8 @@ struct question_draft;
 
 class make_token_base : public journaled_operation {
 public:
-    bool start(scope& s, completion& c);
-    bool proceed(scope& s, completion& c, position at) override;
+    bool start(scope& s, continuation& c);
+    bool proceed(scope& s, continuation& c, position at) override;
     std::string_view shape() const override { return "token"; }
     outcome<void> accept(encoding how, std::string_view payload) override;
 
@@ -148,8 +148,8 @@ public:
 
 class wait_base : public journaled_operation {
 public:
-    bool start(scope& s, completion& c);
-    bool proceed(scope& s, completion& c, position at) override;
+    bool start(scope& s, continuation& c);
+    bool proceed(scope& s, continuation& c, position at) override;
 
     name const& called() const noexcept { return name_; }
     wait_options const& options() const noexcept { return options_; }

@@ -23,8 +23,8 @@ enum class drawn : std::uint8_t { now, uuid, random };
 
 class value_base : public journaled_operation {
 public:
-    bool start(scope& s, completion& c);
-    bool proceed(scope& s, completion& c, position at) override;
+    bool start(scope& s, continuation& c);
+    bool proceed(scope& s, continuation& c, position at) override;
     std::string_view shape() const override;
     outcome<void> accept(encoding how, std::string_view payload) override;
 

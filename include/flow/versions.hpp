@@ -21,7 +21,7 @@ namespace detail {
 
 class patch_base : public operation {
 public:
-    bool start(scope& s, completion& c);
+    bool start(scope& s, continuation& c);
     error const* failed() const noexcept { return nullptr; }
 
 protected:

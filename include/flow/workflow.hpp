@@ -56,7 +56,7 @@ struct handle_awaiter {
     decltype(auto) await_resume() { return op.take(); }
 };
 
-class promise_base : public completion {
+class promise_base : public continuation {
 public:
     std::suspend_always initial_suspend() const noexcept { return {}; }
 
@@ -106,7 +106,7 @@ public:
 
     scope* in_scope = nullptr;
 
-    void await_by(completion& c) noexcept { continuation_ = &c; }
+    void await_by(continuation& c) noexcept { continuation_ = &c; }
     void park() noexcept { parked_ = true; }
     /// Before the frame is taken down: nobody is told any more; a destructor that throws is noted.
     void let_go(bool& thrown) noexcept
@@ -120,7 +120,7 @@ protected:
     ~promise_base() = default;
 
 private:
-    completion* continuation_ = nullptr;
+    continuation* continuation_ = nullptr;
     bool parked_ = false;  ///< whoever awaits this body has been suspended
     bool* thrown_in_destructor_ = nullptr;
     std::exception_ptr failure_;
@@ -224,8 +224,8 @@ public:
     }
 
     /// For the engine and `co_await`.
-    bool start(detail::scope& outer, detail::completion& c) { return enter(scope_.open(outer), c); }
-    bool enter(detail::scope& own, detail::completion& c)
+    bool start(detail::scope& outer, detail::continuation& c) { return enter(scope_.open(outer), c); }
+    bool enter(detail::scope& own, detail::continuation& c)
     {
         auto& p = frame_.promise();
         p.in_scope = &own;

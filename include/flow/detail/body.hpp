@@ -25,7 +25,7 @@ public:
     virtual ~body() = default;
 
     /// Enters it at the top; true: it has ended. Once.
-    virtual bool start(scope& top, completion& c) = 0;
+    virtual bool start(scope& top, continuation& c) = 0;
     /// After its end: what it threw, or nothing.
     virtual std::exception_ptr failure() const = 0;
     /// After an end without failure: its result, encoded. May throw flow::error(bad_payload).
@@ -71,7 +71,7 @@ class body_of final : public body {
 public:
     explicit body_of(workflow<T> w) : workflow_(std::move(w)) {}
 
-    bool start(scope& top, completion& c) override { return workflow_.enter(top, c); }
+    bool start(scope& top, continuation& c) override { return workflow_.enter(top, c); }
     std::exception_ptr failure() const override { return workflow_.thrown(); }
     void result(call_result& into) override
     {

@@ -27,12 +27,12 @@ class scope;
 struct position;
 
 /// Who is told that an operation has its outcome. Called on the run's strand.
-class completion {
+class continuation {
 public:
     virtual void done() = 0;
 
 protected:
-    ~completion() = default;
+    ~continuation() = default;
 };
 
 /// Takes the place of a value that a refused expression would have had, so that one error stays one error.
@@ -51,7 +51,7 @@ inline constexpr bool never_true = false;
 
 /// Base of every operation. An operation is a class with constructors, never an aggregate; it may be moved until it is
 /// started and never after. Derived classes have
-///     bool start(scope&, completion&)   true: the outcome is there; false: `done` will be called, or never
+///     bool start(scope&, continuation&)   true: the outcome is there; false: `done` will be called, or never
 ///     error const* failed() const       the outcome's error, if it is one
 ///     T take()                          the value, moved out; throws the error
 class operation {
@@ -105,7 +105,7 @@ public:
     error const* failed() const noexcept { return failure_.get(); }
 
     /// What `start` does once the position is taken; called again where its turn comes later (P15).
-    virtual bool proceed(scope& s, completion& c, position at) = 0;
+    virtual bool proceed(scope& s, continuation& c, position at) = 0;
 
     /// Takes a recorded or delivered value. undecodable: the run is held.
     virtual outcome<void> accept(encoding how, std::string_view payload) = 0;
