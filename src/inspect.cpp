@@ -8,6 +8,7 @@
 #include "src/history.hpp"
 #include "src/payloads.hpp"
 #include "src/recovery_gate.hpp"
+#include "src/wait_texts.hpp"
 
 namespace flow::detail {
 
@@ -145,20 +146,21 @@ void view_maker::read(journal_entry const& e)
     }
 }
 
+std::string in_words(std::string_view text, wait_reason const& w, run_row const& row)
+{
+    return filled(text, w, &row, [](time_point t) { return to_string(t); });
+}
+wait_reason in_queue() { return {.type = wait_reason::kind::queue, .id = {}, .name = {}, .detail = {}}; }
+
 std::string doing_of(run_row const& row, std::vector<step_view> const& steps, wait_reason const& w, std::string const& over_time)
 {
     auto const active = std::find_if(steps.rbegin(), steps.rend(), [](auto const& s) { return s.status == step_status::running; });
     using enum run_status;
     switch (row.status.run) {
     case created: return "It waits for its start time.";
-    case queued: return "It stands in the queue: an engine that has registered \"" + row.workflow + "\" version " +
-                        std::to_string(row.version) + " will take it.";
+    case queued: return in_words(words_of(wait_reason::kind::queue).doing, in_queue(), row);
     case waiting:
-        if (!w.detail.empty()) return w.detail;
-        if (w.type == wait_reason::kind::external) return "It waits for somebody to complete " + w.name + ".";
-        if (w.type == wait_reason::kind::timer) return "It sleeps at " + w.name + " until " + to_string(w.until) + ".";
-        if (w.type == wait_reason::kind::child) return "It waits for the end of run " + w.name + ".";
-        return "It waits at " + w.name + ".";
+        return w.detail.empty() ? in_words(words_of(w.type).doing, w, row) : w.detail;
     case paused: return "It is paused.";
     case held: return "It is held: " + w.detail;
     case cancelling:
@@ -180,27 +182,17 @@ std::string unblocked_by(run_row const& row, wait_reason const& w, std::vector<o
 {
     auto const id = to_string(row.id);
     if (row.status.run == run_status::paused) return "flow resume " + id;
-    switch (w.type) {
-    case wait_reason::kind::external:
-        for (auto const& o : open)
-            if (o.row.purpose == waitpoint_purpose::event && to_string(o.row.id) == w.id) return send_command(o.row);
-        return "flow complete " + w.id + " JSON";
-    case wait_reason::kind::approval:
-    case wait_reason::kind::input: return "flow approve " + w.id + ", or flow reject " + w.id;
-    case wait_reason::kind::timer: return "the time " + to_string(w.until);
-    case wait_reason::kind::intervention: {
+    auto const action = [&](wait_reason const& r) { return in_words(words_of(r.type).action, r, row); };
+    for (auto const& o : open) {
+        if (to_string(o.row.id) != w.id) continue;
+        // The waitpoint knows more than the reason: whom an event is for, what may be chosen.
+        if (o.row.purpose == waitpoint_purpose::event) return send_command(o.row);
+        if (o.row.purpose != waitpoint_purpose::intervention) continue;
         std::string choices;
-        for (auto const& o : open)
-            if (to_string(o.row.id) == w.id)
-                for (auto const& c : o.choices) choices += (choices.empty() ? "" : "|") + c;
-        return "flow decide " + w.id + " " + choices;
+        for (auto const& c : o.choices) choices += (choices.empty() ? " " : "|") + c;
+        return action(w) + choices;
     }
-    case wait_reason::kind::child: return "the end of run " + w.name;
-    case wait_reason::kind::code: return "flow resume " + id + ", once its cause is gone";
-    default: break;
-    }
-    if (row.status.run == run_status::queued) return "an engine that has registered \"" + row.workflow + "\" on this store";
-    return {};
+    return action(w.type == wait_reason::kind::none && row.status.run == run_status::queued ? in_queue() : w);
 }
 
 resume_result resume_of(run_row const& row, std::vector<step_view> const& steps, wait_reason const& w,

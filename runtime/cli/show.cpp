@@ -12,6 +12,7 @@
 #include "runtime/cli/text.hpp"
 #include "runtime/cli/words.hpp"
 #include "src/asking.hpp"
+#include "src/wait_texts.hpp"
 
 namespace flow::cli {
 
@@ -133,10 +134,26 @@ private:
         line("now", shown(v_.doing));
         line("since", ago(row.changed_at));
         if (v_.waits_for.until != never) line("until", time_text(v_.waits_for.until) + " UTC");
+        if (row.status.run == run_status::queued) line("in line", queue_text());
         if (!v_.unblocked_by.empty()) line("unblocked by", shown(as_typed_here(s_, v_.unblocked_by)));
         if (auto const holder = holder_of(s_, row))
             line("engine",
                  shown(holder_text(*holder), 300) + (holder->alive ? "" : ": has ended, the next engine takes the run over"));
+    }
+    /// Of the same workflow: those that are taken before it. A long queue is not counted to its end.
+    std::string queue_text() const
+    {
+        constexpr std::size_t most = 10'000;
+        run_filter which;
+        which.status = run_status::queued;
+        which.workflow = v_.row.workflow;
+        which.limit = most;
+        auto const all = s_.on.runs(which);
+        auto const before = [&](run_row const& r) {
+            return r.priority != v_.row.priority ? r.priority > v_.row.priority : r.created_at < v_.row.created_at;
+        };
+        auto const ahead = static_cast<std::size_t>(std::count_if(all.begin(), all.end(), before));
+        return counted(ahead, "run") + (all.size() < most ? " ahead" : " or more ahead");
     }
     void open()
     {
@@ -164,6 +181,8 @@ private:
         out_ << "  question of " << shown(o.row.place, 300) << ", open for " << length_text(s_.now() - o.row.created_at);
         if (o.row.due_at != never) out_ << ", until " << time_text(o.row.due_at) << " UTC";
         if (asks.sla_at) out_ << ", to be looked at by " << time_text(*asks.sla_at) << " UTC";
+        if (asks.sla_at && *asks.sla_at < s_.now())
+            out_ << "\n    late by " << length_text(s_.now() - *asks.sla_at) << ": for " << detail::name_of(detail::words_of(wait_reason::kind::approval).late);
         out_ << "\n    " << shown(asks.text) << '\n';
         if (!asks.about.empty()) out_ << "    about " << shown(asks.about, 1000) << "\n    --about " << asks.about_hash << '\n';
         out_ << "    decided by " << shown(detail::who_decides(asks), 1000) << '\n';

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "src/names.hpp"
+#include "src/wait_texts.hpp"
 
 namespace flow::cli {
 
@@ -117,16 +118,8 @@ std::string counted(std::size_t n, std::string_view thing)
 
 std::string wait_text(wait_reason const& w)
 {
-    using enum wait_reason::kind;
-    switch (w.type) {
-    case none: return {};
-    case external: return (w.detail.empty() ? "token " : "event ") + w.name;
-    case intervention: return "a decision on " + w.name;
-    case timer: return "until " + time_text(w.until);
-    case queue: return "an engine";
-    case code: return "its cause to be removed: " + w.id;
-    default: return std::string(to_string(w.type)) + " " + w.name;
-    }
+    bool const event = w.type == wait_reason::kind::external && !w.detail.empty();  // a token's reason has no sentence of its own
+    return detail::filled(detail::words_of(w.type, event).brief, w, nullptr, time_text);
 }
 
 }  // namespace flow::cli

@@ -7,6 +7,7 @@
 #include "support/world.hpp"
 
 using namespace flow::test;
+using namespace std::chrono_literals;
 using Catch::Contains;
 
 namespace {
@@ -22,8 +23,35 @@ flow::workflow<int> how_many()
     auto const v = co_await flow::ask<int>("number", flow::question("How many?"));
     co_return v.approved ? *v.value : -1;
 }
+flow::workflow<bool> asks_soon()
+{
+    auto const v = co_await flow::ask("soon", flow::question("Now?").sla(1h));
+    co_return v.approved;
+}
 
 }  // namespace
+
+TEST_CASE("AT-53, AT-54 a question past its time names whom that concerns, a run in the queue its place", "[cli][people]")
+{
+    memory_stores place;
+    world w(place.store, [](flow::engine& e) { e.add<asks_soon>("asks_soon"); });
+    auto& on = w.engine();
+    auto const run = to_string(on.start<asks_soon>().id());
+    w.pass(59min);
+    CHECK_THAT(call(on, {"show", run}, {.clock = &w.clock()}).out, !Contains("late by"));
+    w.pass(2h);
+    CHECK_THAT(call(on, {"show", run}, {.clock = &w.clock()}).out, Contains("late by 1 h 59 min") && Contains("for the process's owner"));
+
+    flow::client other(w.store());
+    auto const nothing = flow::args();
+    other.start("elsewhere", nothing);
+    w.clock().advance(1s);
+    auto const second = to_string(other.start("elsewhere", nothing).id());
+    w.clock().advance(1s);
+    auto const third = to_string(other.start("elsewhere", nothing, {.priority = 7}).id());
+    CHECK_THAT(call(on, {"show", second}).out, Contains("2 runs ahead") && Contains("an engine that has registered \"elsewhere\""));
+    CHECK_THAT(call(on, {"show", third}).out, Contains("0 runs ahead"));
+}
 
 TEMPLATE_LIST_TEST_CASE("questions are shown with what was answered, and answered by approve and reject", "[cli][people]", every_store)
 {
