@@ -120,7 +120,7 @@ TEMPLATE_LIST_TEST_CASE("RG-01 with an io_thread exactly one thread is made, and
     CHECK(new_threads_since(before) <= TestType::threads);
 }
 
-TEST_CASE("while the disk is slow poll returns, says that it should be called again, and does the rest", "[engine][poll][io_thread]")
+TEST_CASE("RG-10 while the disk is slow poll returns, says that it should be called again, and does the rest", "[engine][poll][io_thread]")
 {
     memory_stores place;
     auto const disk = std::make_shared<slow_store>(place.store);
