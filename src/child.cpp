@@ -58,12 +58,26 @@ bool start_run_base::start(scope& s, continuation& c)
 {
     // Before the position is taken: what is refused here leaves no trace in the run.
     auto& r = s.owner();
-    auto const known = r.hosted_by().workflow_of(functions_);
-    if (!known) return fail(known.error()), true;
-    name_ = known->workflow;
-    version_ = known->version;
+    if (auto const why = find_workflow(r)) return fail(*why), true;
     if (auto const why = objection(r)) return fail(*why), true;
     return proceed(s, c, s.next(name_));
+}
+
+std::optional<error> start_run_base::find_workflow(run& r)
+{
+    if (functions_) {
+        auto const known = r.hosted_by().workflow_of(*functions_);
+        if (!known) return known.error();
+        name_ = known->workflow;
+        version_ = known->version;
+        arguments_shape_ = functions_->arguments_shape();
+        return std::nullopt;
+    }
+    if (version_ != 0) return std::nullopt;
+    auto const newest = r.hosted_by().version_for(name_, 0, encoding::json, arguments_);
+    if (!newest && newest.error().code() != errc::unknown_workflow) return newest.error();
+    version_ = newest ? *newest : 1;  // another process may have it
+    return std::nullopt;
 }
 
 std::optional<error> start_run_base::objection(run const& r) const
@@ -81,7 +95,7 @@ bool start_run_base::proceed(scope& s, continuation& c, position at)
 {
     auto& r = s.owner();
     std::span<journal_entry const* const> entries;
-    auto const what = r.find(s, c, at, {entry_kind::child, name_, effect::none, functions_.arguments_shape(), shape()}, *this, entries);
+    auto const what = r.find(s, c, at, {entry_kind::child, name_, effect::none, arguments_shape_, shape()}, *this, entries);
     if (what == run::found::stopped) return false;
     if (what == run::found::finished) return true;
     id_ = child_id(r.row().id, r.segment(), at.place);
@@ -125,7 +139,7 @@ void start_run_base::write(run& r, position const& at, bool shielded, bool late)
     auto e = r.make(entry_kind::child, at);
     e.attempt = late ? 1 : 0;  // replay must know that it was not there at once
     e.name = name_;
-    e.shape_in = functions_.arguments_shape();
+    e.shape_in = arguments_shape_;
     e.shape_out = shape();
     e.payload = write_payload(child_payload{id_, std::string(to_string(policy)), {}});
     e.encoding = encoding::json;
@@ -140,7 +154,7 @@ void start_run_base::write(run& r, position const& at, bool shielded, bool late)
     n.workflow = name_;
     n.version = version_;
     n.arguments = arguments_;
-    n.arguments_shape = functions_.arguments_shape();
+    n.arguments_shape = arguments_shape_;
     n.queue = r.row().queue;
     n.tags = tags_;
     n.priority = priority_;
@@ -163,7 +177,7 @@ void start_run_base::refuse(run& r, position const& at, run_row const& other)
     auto e = r.make(entry_kind::child, at);
     e.attempt = 1;
     e.name = name_;
-    e.shape_in = functions_.arguments_shape();
+    e.shape_in = arguments_shape_;
     e.shape_out = shape();
     e.payload = write_payload(child_payload{id_, std::string(to_string(on_close_)), to_payload(d)});
     e.encoding = encoding::json;

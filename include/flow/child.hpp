@@ -78,26 +78,33 @@ public:
     bool start(scope& s, continuation& c);
     bool proceed(scope& s, continuation& c, position at) override;
     outcome<void> accept(encoding, std::string_view) override { return {}; }
-    std::string_view shape() const override { return functions_.result_shape(); }
+    std::string_view shape() const override { return functions_ ? functions_->result_shape() : std::string_view(); }
 
 protected:
-    start_run_base(workflow_functions const& f, std::string arguments, child_options o)
-        : functions_(f), arguments_(std::move(arguments)), on_close_(o.on_close), priority_(o.priority), delay_(o.delay), deadline_(o.deadline),
-          key_(o.idempotency_key), tags_(o.tags)
+    start_run_base(workflow_functions const& f, std::string arguments, child_options o) : start_run_base(&f, {}, {}, std::move(arguments), {}, o) {}
+    /// By name, where the function may be another process's. `w.version` 0: the newest registered here, else 1.
+    start_run_base(workflow_version w, std::string arguments, std::string arguments_shape, child_options o)
+        : start_run_base(nullptr, std::move(w.workflow), w.version, std::move(arguments), std::move(arguments_shape), o)
     {
     }
     run_id id_;
 
 private:
     friend class starting;
+    start_run_base(workflow_functions const* f, std::string name, std::uint32_t version, std::string arguments, std::string arguments_shape, child_options o)
+        : functions_(f), name_(std::move(name)), version_(version), arguments_(std::move(arguments)), arguments_shape_(std::move(arguments_shape)),
+          on_close_(o.on_close), priority_(o.priority), delay_(o.delay), deadline_(o.deadline), key_(o.idempotency_key), tags_(o.tags)
+    {
+    }
+    std::optional<error> find_workflow(run& r);
     std::optional<error> objection(run const& r) const;
     void write(run& r, position const& at, bool shielded, bool late);
     void refuse(run& r, position const& at, run_row const& other);
 
-    workflow_functions const& functions_;
-    std::string name_;  ///< under which the function is registered; known once it has started
+    workflow_functions const* functions_;  ///< null: started by name
+    std::string name_;                     ///< under which the function is registered; known once it has started
     std::uint32_t version_ = 1;
-    std::string arguments_;
+    std::string arguments_, arguments_shape_;
     close_policy on_close_;
     std::int32_t priority_;
     duration delay_, deadline_;

@@ -12,6 +12,7 @@
 #include "flow/error.hpp"
 #include "flow/ids.hpp"
 #include "flow/inspect.hpp"
+#include "flow/schedule.hpp"
 #include "flow/start.hpp"
 #include "flow/store.hpp"
 #include "flow/store_reader.hpp"
@@ -227,6 +228,21 @@ public:
     /// Tries a held run again, lets a paused one go on. usage: it is neither.
     request_fate resume(run_id run, std::string_view why = {}, std::string_view by = {});
 
+    // Schedules (flow/schedule.hpp).
+
+    /// Declares a schedule: makes it, or changes the one of this name to this. Meant to be called at every start of a program; what is as it
+    /// was is left alone, and so is one that has come to its end. Each firing starts a run with the key "schedule/NAME/INSTANT" and the tag
+    /// "schedule:NAME"; some engine on the store fires it. Its handle: pause, resume and cancel it as any run. One that was cancelled or has
+    /// failed is begun anew. Errors: bad_name; bad_argument (a field of cron, the zone, nothing to come); bad_payload.
+    any_run_handle schedule(std::string_view name, timing const& when, std::string_view workflow, args const& arguments, schedule_options options = {});
+    /// All of them, the newest of each name, in the order of their names.
+    std::vector<schedule_row> schedules();
+    /// unknown_run.
+    schedule_row schedule_of(std::string_view name);
+    /// Fires what lies in [from, to] and was not fired before, oldest first, whatever overlaps. How many instants these are. unknown_run;
+    /// bad_argument: more than 10,000, or in the future; run_ended.
+    std::size_t backfill(std::string_view name, time_point from, time_point to);
+
     /// Waits until all of these runs have ended; false: not within the limit. As any_run_handle::wait.
     bool wait_for_all(std::vector<any_run_handle> const& runs, std::chrono::milliseconds limit);
     /// Waits until one of them has; its index, the first in the list if several have. Nothing: not within the limit, or the list is empty.
@@ -241,6 +257,9 @@ public:
 protected:
     explicit client(std::shared_ptr<detail::client_core> core);
     std::shared_ptr<detail::client_core> const& core() const noexcept { return core_; }
+
+    any_run_handle schedule_encoded(std::string_view name, timing const& when, workflow_version workflow, std::string arguments,
+                                    std::string_view arguments_shape, schedule_options const& options);
 
 private:
     delivered deliver(event e, event_options const& options);

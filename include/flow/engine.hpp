@@ -135,7 +135,7 @@ public:
     ~engine() override;
 
     /// Registers a workflow function under a name that is stored with its runs. Throws flow::error(usage) for a name and version
-    /// that is taken, bad_name.
+    /// that is taken, bad_name (also for names that begin with "flow.", which are the library's).
     template <auto Fn>
     void add(std::string_view name, workflow_options options = {})
     {
@@ -206,6 +206,17 @@ public:
     /// By name, with the version registered newest. bad_argument: the arguments do not fit, naming which; unknown_workflow.
     any_run_handle start(std::string_view workflow, args const& arguments, start_options options = {});
 
+    using client::schedule;
+    /// The same for a workflow function that has been added, with its arguments behind the options. unknown_workflow.
+    template <auto Fn, class... A>
+        requires(detail::workflow_arity<Fn> == sizeof...(A))
+    any_run_handle schedule(std::string_view name, timing const& when, schedule_options const& options, A&&... arguments)
+    {
+        std::string text;
+        detail::encode(encoding::json, detail::arguments_of<Fn>(std::forward<A>(arguments)...), text);
+        return schedule_functions(name, when, detail::functions_of<Fn>::value, std::move(text), options);
+    }
+
     /// With `threads = 0`: does what there is to do for about `budget`, and waits for nothing. A plain step function called here may
     /// overrun it, and so may a commit without `io_thread`. Nothing is called between polls.
     /// Throws flow::error(usage) on an engine with threads or an executor.
@@ -247,6 +258,8 @@ private:
         detail::encode(encoding::json, arguments, text);
         return run_handle<detail::workflow_result<Fn>>(start_encoded(detail::functions_of<Fn>::value, std::move(text), o));
     }
+    any_run_handle schedule_functions(std::string_view name, timing const& when, detail::workflow_functions const& functions, std::string arguments,
+                                      schedule_options const& options);
     any_run_handle start_encoded(detail::workflow_functions const& functions, std::string arguments, start_options const& o);
 
     std::shared_ptr<detail::engine_core> engine_;

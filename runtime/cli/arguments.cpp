@@ -18,7 +18,7 @@ namespace flow::cli {
 namespace {
 
 constexpr char const* footer =
-    "RUN is an id, an unambiguous beginning of one, or key:KEY. TOKEN, QUESTION and INTERVENTION likewise by id, or a RUN where only one "
+    "RUN is an id, an unambiguous beginning of one, key:KEY, or schedule:NAME. TOKEN, QUESTION and INTERVENTION likewise by id, or a RUN where only one "
     "is open.\n"
     "Exit: 0 done, 1 no such run, token or intervention, 2 wrong command line, 3 refused, 4 the store cannot be used, 5 other.";
 
@@ -117,6 +117,26 @@ public:
         events.add_flag("--kept", a_.kept, "Only those that nobody has got yet");
         after(events, "Go on behind this event");
         limit(events, "At most so many (100)");
+
+        add(verb::schedules, "schedules", "List schedules: when each fires next, and what it has fired");
+
+        auto& schedule = add(verb::schedule, "schedule", "Make a schedule, or change the one of this name");
+        positional(schedule, "NAME", a_.which, "Its name");
+        positional(schedule, "WORKFLOW", a_.workflow, "What it starts");
+        schedule.add_option("JSON", a_.value, "The arguments, as a JSON array ([])")->type_name("");
+        auto* const cron = schedule.add_option("--cron", a_.cron, "Five fields: minute hour day month weekday")->type_name("FIELDS");
+        schedule.add_option("--zone", a_.zone, "With --cron: whose clock counts, as Europe/Berlin (UTC)")->type_name("ZONE")->needs(cron);
+        schedule.add_option("--every", a_.every, "At whole multiples of this: 15min, 2h, 1d")->type_name("T")->excludes(cron);
+        schedule.add_option("--overlap", a_.overlap, "While the last run goes on: skip, buffer_one or allow (skip)")->type_name("RULE");
+        schedule.add_option("--catch-up", a_.catch_up, "Of what was missed, fire one, all or none (one)")->type_name("RULE");
+        schedule.add_option("--firings", a_.firings, "So many in all, then it ends")->type_name("N");
+        schedule.add_option("--until", a_.until, "None after this: 2026-11-30T09:10:34Z")->type_name("T");
+        schedule.add_option("--by", a_.by, "Who does it (the user of the system)")->type_name("NAME");
+
+        auto& backfill = add(verb::backfill, "backfill", "Fire what a schedule has left out between two instants");
+        positional(backfill, "NAME", a_.which, "Which schedule");
+        backfill.add_option("--since", a_.since, "From: 2h, 3d, 2026-11-30T09:10:34Z")->type_name("T")->required();
+        backfill.add_option("--until", a_.until, "Up to: likewise (now)")->type_name("T");
 
         auto& cancel = add(verb::cancel, "cancel", "Ask a run to stop: its clean-up still runs");
         named(cancel, "RUN");

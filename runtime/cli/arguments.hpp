@@ -10,7 +10,7 @@
 
 namespace flow::cli {
 
-enum class verb { runs, show, journal, published, graph, tokens, complete, approve, reject, decide, send, events, cancel, pause, resume, backup };
+enum class verb { runs, show, journal, published, graph, tokens, complete, approve, reject, decide, send, events, schedules, schedule, backfill, cancel, pause, resume, backup };
 
 struct arguments {
     verb what{};
@@ -22,6 +22,8 @@ struct arguments {
     std::optional<std::string> output;
     std::string topic, about, id;
     bool if_awaited = false, kept = false;
+    std::string cron, zone, every, overlap, catch_up;
+    std::uint64_t firings = 0;  ///< 0: no limit
     std::string status, workflow, tenant, since, until, tag, before, run, by, why;
     std::int64_t after = 0;
     bool history = false, dot = false, mermaid = false;

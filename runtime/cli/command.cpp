@@ -113,6 +113,9 @@ void carry_out(session const& s)
     case verb::decide: return decide_intervention(s);
     case verb::send: return send_event(s);
     case verb::events: return list_events(s);
+    case verb::schedules: return list_schedules(s);
+    case verb::schedule: return make_schedule(s);
+    case verb::backfill: return fill_back(s);
     case verb::cancel: return cancel_run(s);
     case verb::pause: return pause_run(s);
     case verb::resume: return resume_run(s);

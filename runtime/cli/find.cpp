@@ -12,7 +12,7 @@ namespace flow::cli {
 
 namespace {
 
-constexpr std::string_view key_mark = "key:";
+constexpr std::string_view key_mark = "key:", schedule_mark = "schedule:";
 // The store finds waitpoints by whole ids only; so many it is quick to look through.
 constexpr std::size_t most_looked_through = 10'000;
 
@@ -83,6 +83,7 @@ std::vector<waitpoint_row> waitpoints_like(session const& s, std::string_view te
 run_id find_run(session const& s, std::string_view text)
 {
     if (text.starts_with(key_mark)) return s.on.find_by_key(text.substr(key_mark.size()), s.asked.tenant).id();
+    if (text.starts_with(schedule_mark)) return s.on.schedule_of(text.substr(schedule_mark.size())).run;
     return s.on.find(text).id();
 }
 
@@ -115,6 +116,8 @@ namespace {
     throw misuse(std::string(option) + ' ' + std::string(text) + ": write 90m, 2h, 3d, 1d12h, 2026-11-30 or 2026-11-30T09:10:34Z");
 }
 
+}  // namespace
+
 std::optional<duration> read_length(std::string_view text)
 {
     struct unit {
@@ -139,8 +142,6 @@ std::optional<duration> read_length(std::string_view text)
     }
     return duration(total);
 }
-
-}  // namespace
 
 time_point read_time(std::string_view option, std::string_view text, time_point now)
 {

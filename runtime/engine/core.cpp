@@ -8,6 +8,7 @@
 #include "runtime/engine/async.hpp"
 #include "src/names.hpp"
 #include "src/plans.hpp"
+#include "src/schedule.hpp"
 
 namespace flow::detail {
 
@@ -62,6 +63,7 @@ engine_core::engine_core(std::shared_ptr<client_core> shared, engine_options opt
         service_ = std::thread([this] { serve(); });
     }
     store->when_changed(owner_, [this] { look_soon(); });
+    add(schedule_workflow, {}, functions_of<fires>::value);
 }
 
 engine_core::~engine_core() { end(); }
@@ -115,7 +117,7 @@ std::pair<workflow_version, workflow_functions const*> engine_core::find(std::st
     std::string known;
     for (auto at = workflows_.rbegin(); at != workflows_.rend(); ++at) {
         if (at->first.workflow == name && (version == 0 || at->first.version == version)) return {at->first, at->second.functions};
-        known += (known.empty() ? "" : ", ") + at->first.workflow + (version == 0 ? "" : " " + std::to_string(at->first.version));
+        if (at->first.workflow != schedule_workflow) known += (known.empty() ? "" : ", ") + at->first.workflow + (version == 0 ? "" : " " + std::to_string(at->first.version));
     }
     throw error(errc::unknown_workflow, "no workflow \"" + printable(name, 256) + "\"" +
                                             (version == 0 ? "" : " version " + std::to_string(version)) + " is registered with this engine; there " +

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "runtime/engine/core.hpp"
+#include "src/names.hpp"
 
 namespace flow {
 
@@ -40,7 +41,14 @@ engine::~engine() { engine_->end(); }
 
 void engine::add_functions(std::string_view name, workflow_options options, detail::workflow_functions const& functions)
 {
+    if (name.substr(0, 5) == "flow.") throw error(errc::bad_name, "a workflow cannot be named \"" + detail::printable(name, 100) + "\": \"flow.\" is for the library's own");
     engine_->add(name, options, functions);
+}
+
+any_run_handle engine::schedule_functions(std::string_view name, timing const& when, detail::workflow_functions const& functions,
+                                          std::string arguments, schedule_options const& options)
+{
+    return schedule_encoded(name, when, engine_->registered(functions), std::move(arguments), functions.arguments_shape(), options);
 }
 
 any_run_handle engine::start_encoded(detail::workflow_functions const& functions, std::string arguments, start_options const& o)
