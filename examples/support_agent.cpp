@@ -95,7 +95,7 @@ flow::workflow<std::string> support(complaint about, std::chrono::milliseconds p
         // Asking a model again does no harm; but what it said is in the journal, and it is not asked again.
         auto const next = co_await flow::step("model", flow::replayable, [&] { return model(said); });
         if (next.tool == "look up") {
-            auto const found = co_await flow::step("look up", flow::replayable, [&] { return look_up(about.order); });
+            auto const found = co_await flow::step("look_up", flow::replayable, [&] { return look_up(about.order); });
             said.push_back("order: " + found);
         } else if (next.tool == "refund") {
             refund const what{about.order, next.cents, next.text};
