@@ -65,6 +65,8 @@ void place::cut_off()
     ignore(s->ping(owner_id::nobody, 0ms), "to be lost is what it is for");
 }
 
+void place::cut_off_after(int nth) { newest_.lock()->plan(nth, fault::crash); }
+
 void place::die(world& w)
 {
     cut_off();

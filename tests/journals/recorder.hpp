@@ -21,6 +21,8 @@ public:
     store_ptr open();
     /// From here on nothing is written.
     void cut_off();
+    /// The n-th write from now on is the last, and who made it does not hear of it.
+    void cut_off_after(int nth);
     void die(world& w);
     /// A cosmic ray: changes one row.
     void spoil(std::string const& sql) const;
