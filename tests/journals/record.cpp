@@ -1,89 +1,16 @@
 // Records v1/: run once for each version of the format, by hand (README.md). What it writes is never changed.
-#include <algorithm>
-#include <cstdlib>
-#include <fstream>
-
 #include <catch2/catch.hpp>
-#include <sqlite3.h>
 
 #include "flow/flow.hpp"
 #include "flow/store_reader.hpp"
-#include "journals/recorded.hpp"
+#include "journals/recorder.hpp"
 #include "journals/workflows.hpp"
-#include "support/fault_store.hpp"
-#include "support/invariants.hpp"
 
-namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 using namespace flow::test;
 using namespace flow::test::journals;
 
 namespace {
-
-/// The same bytes in every recording, and others than any test's world draws.
-flow::random_source fixed_bytes()
-{
-    return [state = std::make_shared<std::uint64_t>(0x666c6f7700000001ULL)](std::uint8_t* bytes, std::size_t n) {
-        for (; n > 0; --n, ++bytes) {
-            std::uint64_t z = (*state += 0x9E3779B97F4A7C15ULL);
-            z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
-            z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;
-            *bytes = static_cast<std::uint8_t>(z >> 56);
-        }
-    };
-}
-
-flow::engine_options recording_options()
-{
-    flow::engine_options o;
-    o.random = fixed_bytes();
-    o.blob_threshold = 2000;
-    o.max_payload = 200'000;
-    return o;
-}
-
-/// A file whose process can die (engine/dying.hpp, on a file that is kept).
-class place {
-public:
-    explicit place(std::string f) : file(std::move(f)) {}
-    flow::store_ptr open()
-    {
-        flow::sqlite_options o;
-        o.synchronous = flow::sqlite_options::sync::normal;
-        auto const fresh = std::make_shared<fault_store>(flow::sqlite(file, o));
-        newest_ = fresh;
-        return fresh;
-    }
-    /// From here on nothing is written.
-    void cut_off()
-    {
-        auto const s = newest_.lock();
-        s->plan(1, fault::lose);
-        flow::ignore(s->ping(flow::owner_id::nobody, 0ms), "to be lost is what it is for");
-    }
-    void die(world& w)
-    {
-        cut_off();
-        w.stop();
-        w.restart(open());
-    }
-    /// A cosmic ray.
-    void spoil(std::string const& sql) const
-    {
-        sqlite3* db = nullptr;
-        REQUIRE(sqlite3_open(file.c_str(), &db) == SQLITE_OK);
-        int const code = sqlite3_exec(db, sql.c_str(), nullptr, nullptr, nullptr);
-        int const changed = sqlite3_changes(db);
-        sqlite3_close(db);
-        REQUIRE(code == SQLITE_OK);
-        REQUIRE(changed == 1);
-    }
-
-    std::string const file;
-
-private:
-    std::weak_ptr<fault_store> newest_;
-};
 
 class recording {
 public:
@@ -318,39 +245,5 @@ private:
 
 TEST_CASE("record the journals of version 1", "[.record]")
 {
-    // A filter that only leaves out takes hidden cases too.
-    if (std::getenv("FLOW_RECORD_JOURNALS") == nullptr) return;
-    auto const target = folder("v1");
-    INFO("recorded journals are never written again: " << target);
-    REQUIRE_FALSE(fs::exists(target / "runs.db"));
-    REQUIRE_FALSE(fs::exists(target / "expected.tsv"));
-
-    temp_dir dir, other;
-    place p(dir.file("runs.db"));
-    {
-        std::ofstream key(p.file + ".key");
-        key << "666c6f7727732074657374733a206e6f626f64792773206f776e206b65792e2e\n";
-    }
-    fs::permissions(p.file + ".key", fs::perms::owner_read | fs::perms::owner_write);
-    known k;
-    k.until = recording(p).all();
-    REQUIRE_FALSE(fs::exists(p.file + "-wal"));
-
-    // What comes of it, found on a copy.
-    replayed w(copy_of(dir.path(), other.path()), k.until, add_now);
-    for (auto const& row : all_runs(w)) k.runs.push_back({name_of(row), row.workflow, status_of(row), {}, {}});
-    finish_all(w);
-    auto const rows = all_runs(w);
-    REQUIRE(rows.size() == k.runs.size());
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-        auto const became = what_became_of(w, rows[i]);
-        k.runs[i].end = became.end;
-        k.runs[i].result = became.result;
-    }
-    k.ran = outside().all();
-    std::sort(k.ran.begin(), k.ran.end());
-
-    fs::create_directories(target);
-    for (auto const* name : {"runs.db", "runs.db.key"}) fs::copy_file(dir.path() / name, target / name);
-    write_known(target, k);
+    record("v1", add_now, [](place& p) { return recording(p).all(); }, finish_all);
 }

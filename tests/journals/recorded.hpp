@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "flow/flow.hpp"
@@ -11,11 +12,14 @@
 
 namespace flow::test::journals {
 
+/// The recorded status of a run that another one starts only later.
+inline constexpr std::string_view not_yet = "not yet";
+
 /// A line of expected.tsv.
 struct known_run {
     std::string name;      ///< its idempotency key; where it has none, its tags
     std::string workflow;
-    std::string status;    ///< as recorded: "suspended/waiting"
+    std::string status;    ///< as recorded: "suspended/waiting"; or not_yet
     std::string end;       ///< its status after finish_all
     std::string result;    ///< and its result, or its error
     friend bool operator==(known_run const&, known_run const&) = default;
