@@ -117,7 +117,7 @@ int main(int argc, char** argv)
     engine.add<research>("research");
 
     auto const began = std::chrono::steady_clock::now();
-    auto const run = engine.start<research>("Who built the bridge?", 1s);
+    auto const run = engine.start<research>("Who built the bridge?", 2s);
     auto seen = flow::seq_no::none;
     for (bool ended = false; !ended;) {
         ended = run.wait(20ms);
@@ -129,7 +129,7 @@ int main(int argc, char** argv)
     auto const took = std::chrono::steady_clock::now() - began;
     auto const report = run.result();
     std::printf("       report: %s\n", report.c_str());
-    expect(took >= 1s && took < 5s, "the report is there at the deadline");
+    expect(took >= 2s && took < 30s, "the report is there at the deadline");
     expect(report.starts_with("3 of 5, the builder as the web has it, the stone as the web has it, the year as the library has it; missing: "),
            "it has what was found by then");
     expect(report.find("the architect (not found in time)") != report.npos, "it names what did not come in time");

@@ -53,9 +53,9 @@ request_plan taken(run_row const& row, request const& what, status_event on, std
     if (!to) return {request_fate::refused, std::nullopt};
     plan p;
     p.entries.push_back(request_entry(what));
-    auto const queued = to->execution == execution_status::queued;
-    add_change(p, *to, on, row.snapshot, queued ? queue_reason(row.queue, what.at) : std::string{}, std::move(why), what.by,
-               what.at);
+    // A pause leaves the wait as it is.
+    auto reason = to->execution == execution_status::queued ? queue_reason(row.queue, what.at) : on == status_event::pause ? row.reason : std::string{};
+    add_change(p, *to, on, row.snapshot, std::move(reason), std::move(why), what.by, what.at);
     return {request_fate::taken, std::move(p)};
 }
 

@@ -77,7 +77,7 @@ struct graph_data;
 }  // namespace detail
 
 /// One node, as it is declared. `needs`: its function gets their outputs, and it runs when they have succeeded. `after`: order alone,
-/// however they ended. `only_if`: a condition on how others ended, `"tests.status == succeeded"`, several joined by `and`; the statuses
+/// once they have ended and not failed. `only_if`: a condition on how others ended, `"tests.status == succeeded"`, several joined by `and`; the statuses
 /// are succeeded, failed, skipped, cancelled; where it does not hold the node is skipped.
 class graph_node {
 public:

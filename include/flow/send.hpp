@@ -31,8 +31,8 @@ private:
 }  // namespace detail
 
 /// `co_await flow::send(run, "found", position)`: tells another run, or this one, of an event that it waits for, or will, by
-/// flow::wait_for_event<T>("found"). An idempotent step named by the topic: it counts once, whatever crashes. Its result says whether it was matched
-/// or kept. Throws at the await flow::step_error: the run is unknown or has ended; its inbox was full at every attempt.
+/// flow::wait_for_event<T>("found"). An idempotent step named by the topic: it counts once, whatever crashes. Its result: matched, kept,
+/// or, after a crash, duplicate. Throws at the await flow::step_error: the run is unknown or has ended; its inbox was full at every attempt.
 template <class T>
 auto send(run_id to, detail::name topic, T&& value, step_options options = {})
 {

@@ -66,6 +66,21 @@ any_run_handle client::find_by_key(std::string_view key, std::string_view tenant
 
 namespace {
 
+/// The journal has the decision; those who answered before it are in the store's table of responses alone.
+void add_responses(store_reader& reader, run_view& v)
+{
+    waitpoint_filter questions;
+    questions.run = v.row.id;
+    questions.purpose = waitpoint_purpose::approval;
+    auto const before = v.happened.size();
+    for (auto const& q : reader.waitpoints(questions).value())
+        for (auto const& r : reader.responses(q.id).value())
+            if (q.status != waitpoint_status::completed || r.by != q.by)
+                v.happened.push_back({seq_no::none, r.at, q.place + (r.approves ? " was approved by " : " was rejected by ") + r.by, r.by, r.why});
+    if (v.happened.size() > before)
+        std::stable_sort(v.happened.begin(), v.happened.end(), [](auto const& a, auto const& b) { return a.at < b.at; });
+}
+
 run_view view_of(detail::client_core& core, run_id id)
 {
     auto run = core.data->load(id).value();
@@ -73,7 +88,9 @@ run_view view_of(detail::client_core& core, run_id id)
     waitpoint_filter open;
     open.run = id;
     open.status = waitpoint_status::pending;
-    return detail::make_view(std::move(run->row), run->entries, core.data->reader().waitpoints(open).value());
+    auto view = detail::make_view(std::move(run->row), run->entries, core.data->reader().waitpoints(open).value());
+    add_responses(core.data->reader(), view);
+    return view;
 }
 
 }  // namespace

@@ -81,6 +81,8 @@ TEMPLATE_LIST_TEST_CASE("questions are shown with what was answered, and answere
     CHECK(answered.at("decided") == true);
     w.settle();
     CHECK(on.find(run).end().result == "true");
+    // Who answered before it was decided is part of what happened.
+    CHECK_THAT(call(on, {"show", id}).out, Contains("refund#0 was approved by ann") && Contains("bob"));
     CHECK(call(on, {"approve", id, "--by", "cy"}).code == 1);  // the run asks nothing any more
 
     CHECK(call(on, {"approve", to_string(number), "--value", "\"x\""}).code == 3);

@@ -162,3 +162,17 @@ TEMPLATE_LIST_TEST_CASE("UX-09: paused in a sleep and in a wait, over restarts: 
     CHECK(w.engine().find(id).end().result == "5");
     CHECK(outside().all() == std::vector<std::string>{"work", "more", "slept", "got"});
 }
+
+TEST_CASE("a run that is paused while nobody holds it still says what it waits for", "[engine][pause]")
+{
+    memory_stores place;
+    world w(place.store, add_all);
+    auto const id = w.engine().start<works_sleeps_waits>().id();
+    w.settle();
+    w.stop();  // it goes to sleep with its engine
+    flow::client(place.store, "ann").pause(id, "lunch");
+    auto const v = flow::client(place.store).inspect(id);
+    CHECK(v.row.status.run == flow::run_status::paused);
+    CHECK(v.waits_for.type == flow::wait_reason::kind::timer);
+    CHECK_FALSE(v.waits_for.name.empty());
+}

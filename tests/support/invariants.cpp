@@ -69,7 +69,7 @@ void check_invariants(store& s)
         if (row.status.execution == execution_status::executing_with_waitpoints || row.status.execution == execution_status::suspended) {
             auto const reason = parse_wait_reason(row.reason);
             if (reason.type == wait_reason::kind::code) continue;
-            if (row.status.run == run_status::paused && row.reason.empty()) continue;     // paused while nobody held it
+            if (row.status.run == run_status::paused && row.reason.empty()) continue;     // as written before the reason was kept
             auto const id = parse_uuid(reason.id);
             REQUIRE(id);
             CHECK(s.waitpoint(waitpoint_id{*id}).value().has_value());            // I2
