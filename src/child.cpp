@@ -58,7 +58,8 @@ bool start_run_base::start(scope& s, continuation& c)
 {
     // Before the position is taken: what is refused here leaves no trace in the run.
     auto& r = s.owner();
-    if (auto const why = find_workflow(r)) return fail(*why), true;
+    if (functions_)
+        if (auto const why = find_workflow(r)) return fail(*why), true;
     if (auto const why = objection(r)) return fail(*why), true;
     return proceed(s, c, s.next(name_));
 }
@@ -113,6 +114,12 @@ bool start_run_base::proceed(scope& s, continuation& c, position at)
         return true;
     }
     if (!r.go_live()) return false;
+    // By name, what is registered today says only what happens today: replay goes by the entry.
+    if (!functions_)
+        if (auto const why = find_workflow(r)) {
+            refuse(r, at, {why->code(), "", why->message(), at.place, 0}, false);
+            return true;
+        }
     if (!key_.empty()) {
         auto* p = new starting(*this, s, c, std::move(at));
         live = pending_ptr(p);
@@ -172,18 +179,25 @@ void start_run_base::write(run& r, position const& at, bool shielded, bool late)
 
 void start_run_base::refuse(run& r, position const& at, run_row const& other)
 {
-    error_detail const d{errc::start_conflict, "", "key \"" + printable(key_, 200) + "\" belongs to run " + to_string(other.id) +
-                                                       " of workflow \"" + printable(other.workflow, 256) + "\"", at.place, 0};
+    refuse(r, at,
+           {errc::start_conflict, "",
+            "key \"" + printable(key_, 200) + "\" belongs to run " + to_string(other.id) + " of workflow \"" + printable(other.workflow, 256) + "\"",
+            at.place, 0},
+           true);
+}
+
+void start_run_base::refuse(run& r, position const& at, error_detail const& why, bool late)
+{
     auto e = r.make(entry_kind::child, at);
-    e.attempt = 1;
+    e.attempt = late ? 1 : 0;
     e.name = name_;
     e.shape_in = arguments_shape_;
     e.shape_out = shape();
-    e.payload = write_payload(child_payload{id_, std::string(to_string(on_close_)), to_payload(d)});
+    e.payload = write_payload(child_payload{id_, std::string(to_string(on_close_)), to_payload(why)});
     e.encoding = encoding::json;
     r.append(std::move(e));
     r.submit();
-    fail(error(d));
+    fail(error(why));
 }
 
 }  // namespace flow::detail

@@ -13,8 +13,8 @@ namespace {
 
 using namespace std::chrono;
 
-// No date comes more rarely than the 29th of February around a year like 1900.
-constexpr years look_ahead{9};
+// No date comes more rarely than a 29th of February on one day of the week, around a year like 1900.
+constexpr years look_ahead{41};
 
 struct field {
     char const* called;
@@ -103,7 +103,7 @@ outcome<cron> cron::parse(std::string_view text)
     c.days_ = static_cast<std::uint32_t>(sets[2]);
     c.months_ = static_cast<std::uint16_t>(sets[3]);
     c.weekdays_ = static_cast<std::uint8_t>((sets[4] | sets[4] >> 7) & 0x7f);  // 7 is Sunday too
-    c.any_hour_ = words[1].front() == '*';
+    c.by_elapsed_ = words[0].front() == '*' || words[1].front() == '*';
     c.any_day_ = words[2].front() == '*';
     c.any_weekday_ = words[4].front() == '*';
     return c;
@@ -129,7 +129,7 @@ bool cron::has_minute(local_minute m) const
 std::optional<time_point> cron::next(time_point t, time_zone const& zone) const
 {
     if (t > never - duration(look_ahead)) return std::nullopt;
-    return any_hour_ ? next_elapsed(t, zone) : next_on_the_clock(t, zone);
+    return by_elapsed_ ? next_elapsed(t, zone) : next_on_the_clock(t, zone);
 }
 
 std::optional<time_point> cron::next_elapsed(time_point t, time_zone const& zone) const
@@ -151,8 +151,8 @@ std::optional<time_point> cron::next_elapsed(time_point t, time_zone const& zone
 
 std::optional<time_point> cron::next_on_the_clock(time_point t, time_zone const& zone) const
 {
-    // A day back: clocks may have been put back over what follows.
-    auto shown = zone.local(t) - days{1};
+    // What is shown later never comes earlier, so nothing before this minute is behind `t`.
+    auto shown = zone.local(t);
     for (auto const end = shown + look_ahead; shown < end;) {
         if (!has_day(shown)) {
             shown = floor<days>(shown) + days{1};

@@ -19,10 +19,10 @@ public:
     /// bad_argument: a sentence that names the field and what it takes.
     static outcome<cron> parse(std::string_view text);
 
-    /// The first instant after `t`; nothing: none within nine years ("30 2 30 2 *").
+    /// The first instant after `t`; nothing: none within 41 years ("30 2 30 2 *").
     ///
     /// When clocks go forward, what would have come in the hour that is left out comes at its end; when they go back, what comes in the hour
-    /// that is there twice comes in its first. An entry that begins with `*` in the hours goes by elapsed time in both.
+    /// that is there twice comes in its first. An entry whose minutes or hours begin with `*` goes by elapsed time in both.
     std::optional<time_point> next(time_point t, time_zone const& zone) const;
 
 private:
@@ -35,7 +35,7 @@ private:
     std::uint32_t hours_ = 0, days_ = 0;
     std::uint16_t months_ = 0;
     std::uint8_t weekdays_ = 0;
-    bool any_hour_ = false, any_day_ = false, any_weekday_ = false;
+    bool by_elapsed_ = false, any_day_ = false, any_weekday_ = false;
 };
 
 /// The first instant after `t` on the grid of `length` that goes through the epoch and `offset`.

@@ -98,7 +98,9 @@ outcome<void> check_terms(schedule_terms const& terms, time_point now)
         return error(errc::bad_argument, "a schedule needs flow::cron(\"...\"), or flow::every() of at least a millisecond");
     if (terms.when.length > std::chrono::years{100})
         return error(errc::bad_argument, "a schedule that fires more rarely than once in a hundred years is none");
-    if (terms.grace < duration::zero()) return error(errc::bad_argument, "the grace of a schedule cannot be negative");
+    if (auto const least = std::max(terms.when.length, duration{1}); terms.when.offset >= least || terms.when.offset <= -least)
+        return error(errc::bad_argument, "the offset of a schedule is shorter than its length");
+    if (terms.grace < std::chrono::seconds{1}) return error(errc::bad_argument, "the grace of a schedule is at least a second: no timer is earlier");
     for (char const c : terms.name)
         if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9') && std::string_view("._-/").find(c) == std::string_view::npos)
             return error(errc::bad_name, "\"" + printable(terms.name, 100) + "\" cannot name a schedule: letters, digits and . _ - / can");
@@ -127,9 +129,9 @@ schedule_turn turn_at(schedule_state const& s, time_point now)
         turn.next = now + look_again_after_trouble;
         return turn;
     }
-    auto const is_over = [&] { return s.terms.limit != 0 && s.fired + turn.fire.size() >= s.terms.limit; };
+    auto const is_enough = [&] { return s.terms.limit != 0 && s.fired + turn.fire.size() >= s.terms.limit; };
     bool busy = s.running;
-    if (turn.buffered && !busy && !is_over()) {
+    if (turn.buffered && !busy && !is_enough()) {
         turn.fire.push_back(*turn.buffered);
         turn.buffered.reset();
         busy = true;
@@ -137,8 +139,8 @@ schedule_turn turn_at(schedule_state const& s, time_point now)
     std::vector<time_point> due;
     take_due(s, *c, now, turn, due);
     for (auto const at : due) {
-        if (is_over()) break;
-        if (!busy || s.terms.overlap == overlap_policy::allow) {
+        if (is_enough()) ++turn.left_out;
+        else if (!busy || s.terms.overlap == overlap_policy::allow) {
             turn.fire.push_back(at);
             busy = true;
         } else if (s.terms.overlap == overlap_policy::buffer_one && !turn.buffered) {
@@ -147,9 +149,35 @@ schedule_turn turn_at(schedule_state const& s, time_point now)
             ++turn.left_out;
         }
     }
-    if (is_over()) turn.buffered.reset();
-    else turn.next = c->after(turn.seen);
+    turn.next = c->after(turn.seen);
     return turn;
+}
+
+void obey(schedule_state& s, schedule_command const& told, time_point now)
+{
+    if (told.change && *told.change != s.terms) {
+        auto const missed = turn_at(s, now);
+        s.left_out += missed.left_out + missed.fire.size() + (missed.buffered ? 1 : 0);
+        s.buffered.reset();
+        s.terms = *told.change;
+        s.seen = now;  // also where the clock was ahead once
+        s.trouble.clear();
+    }
+    if (!told.back) return;
+    auto all = firings_between(s.terms, told.back->first, std::min(told.back->second, now), most_back);
+    if (!all) s.trouble = all.error().message();
+    else s.owed.insert(s.owed.end(), all->begin(), all->end());
+}
+
+declaration declare(schedule_state const* there, run_status status, schedule_terms const& terms)
+{
+    if (!there) return declaration::begin;
+    auto const& old = there->terms;
+    if (!is_terminal(status)) return old == terms ? declaration::leave : declaration::change;
+    if (status != run_status::succeeded) return declaration::begin;
+    // It has come to its end: only what gives it more to do begins it again.
+    if (old.when == terms.when && old.limit == terms.limit && old.until == terms.until) return declaration::leave;
+    return terms.limit != 0 && there->fired >= terms.limit ? declaration::leave : declaration::begin;
 }
 
 outcome<std::vector<time_point>> firings_between(schedule_terms const& terms, time_point from, time_point to, std::size_t most)
@@ -157,6 +185,7 @@ outcome<std::vector<time_point>> firings_between(schedule_terms const& terms, ti
     auto const c = calendar::of(terms);
     if (!c) return c.error();
     std::vector<time_point> all;
+    from = std::max(from, time_point(duration{1}));
     for (auto at = c->after(from - duration{1}); at && *at <= to; at = c->after(*at)) {
         if (all.size() == most)
             return error(errc::bad_argument, "more than " + std::to_string(most) + " firings lie between " + to_string(from) + " and " +

@@ -51,6 +51,8 @@ struct schedule_state {
     std::vector<time_point> owed;         ///< decided, not fired yet
     std::uint64_t fired = 0, left_out = 0;
     std::string trouble;
+
+    bool has_fired_all() const noexcept { return terms.limit != 0 && fired >= terms.limit; }
 };
 
 /// Firings of one turn; the next follows at once.
@@ -71,11 +73,22 @@ outcome<void> check_terms(schedule_terms const& terms, time_point now);
 /// Of these terms, after `t`; nothing: none any more.
 outcome<std::optional<time_point>> next_firing(schedule_terms const& terms, time_point t);
 
+/// At most so many instants are filled back by one command.
+inline constexpr std::size_t most_back = 10'000;
+
 /// What is due at `now`. Never fails: where the time zone is not to be had, that is its trouble.
 schedule_turn turn_at(schedule_state const& s, time_point now);
 
 /// All instants in [from, to], at most `most`. bad_argument: there are more.
 outcome<std::vector<time_point>> firings_between(schedule_terms const& terms, time_point from, time_point to, std::size_t most);
+
+/// What was told, done to the state. Firings that fell due before a change, by the terms before it, are left out.
+void obey(schedule_state& s, schedule_command const& told, time_point now);
+
+/// What declaring a schedule does.
+enum class declaration : std::uint8_t { leave, change, begin };
+/// `there`: of the newest run of this name, with what is on its way to it; null: there is none.
+declaration declare(schedule_state const* there, run_status status, schedule_terms const& terms);
 
 /// "cron 0 9 * * * (Europe/Berlin)", "every 15min".
 std::string text_of(timing const& t);
@@ -87,6 +100,6 @@ struct schedule_news {
 };
 
 /// The workflow itself.
-workflow<void> fires(schedule_terms first);
+workflow<void> fires(schedule_terms first, std::uint64_t fired_before);
 
 }  // namespace flow::detail

@@ -18,8 +18,6 @@ namespace flow::detail {
 
 namespace {
 
-constexpr std::size_t most_back_at_once = 10'000;
-
 class [[nodiscard]] start_by_name final : public start_run_base {
 public:
     start_by_name(schedule_terms const& t, child_options o) : start_run_base(workflow_version{t.workflow, t.version}, t.arguments, t.arguments_shape, o) {}
@@ -47,11 +45,15 @@ workflow<void> until_over(run_id which)
     static_cast<void>(ended);
 }
 
-workflow<void> until_due(std::optional<time_point> next)
+/// A command that is there already.
+workflow<std::optional<schedule_command>> command_here()
 {
-    // `never` is a wait like any other: what else may come ends it.
-    auto const at = next.value_or(never);
-    co_await sleep_until(at);
+    wait_options now_or_never;
+    now_or_never.timeout = duration::zero();
+    auto const told = co_await as_outcome(wait_for_event<schedule_command>(schedule_topic, now_or_never));
+    if (told) co_return *told;
+    if (told.error().code() != errc::wait_timeout) raise(told.error());
+    co_return std::nullopt;
 }
 
 /// Has it ended by now?
@@ -75,9 +77,11 @@ workflow<schedule_state> fire(schedule_state s, time_point at)
     auto const started = co_await as_outcome(start_by_name(s.terms, o));
     if (started) {
         ++s.fired;
-        s.last = std::max(at, s.last.value_or(at));
-        s.last_run = *started;
-        s.running = s.terms.overlap != overlap_policy::allow;
+        if (!s.last || at >= *s.last) {
+            s.last = at;
+            s.last_run = *started;
+            s.running = true;
+        }
         s.trouble.clear();
     } else if (started.error().code() != errc::start_conflict) {
         s.trouble = started.error().message();
@@ -86,27 +90,35 @@ workflow<schedule_state> fire(schedule_state s, time_point at)
     co_return s;
 }
 
-void obey(schedule_state& s, schedule_command const& c, time_point now)
+/// Waits for what comes first: an instant, a command, the end of the last run.
+workflow<std::optional<schedule_command>> next_command(std::optional<time_point> due, std::optional<run_id> running)
 {
-    if (c.change) {
-        s.terms = *c.change;
-        s.seen = std::max(s.seen, now);
-        s.trouble.clear();
+    if (due && running) {
+        auto const first = co_await any(wait_for_event<schedule_command>(schedule_topic), sleep_until(*due), until_over(*running));
+        co_return first.index() == 0 ? std::optional(std::get<0>(first)) : std::nullopt;
     }
-    if (!c.back) return;
-    auto all = firings_between(s.terms, c.back->first, std::min(c.back->second, now), most_back_at_once);
-    if (!all) s.trouble = all.error().message();
-    else s.owed.insert(s.owed.end(), all->begin(), all->end());
+    if (due) {
+        auto const first = co_await any(wait_for_event<schedule_command>(schedule_topic), sleep_until(*due));
+        co_return first.index() == 0 ? std::optional(std::get<0>(first)) : std::nullopt;
+    }
+    auto const first = co_await any(wait_for_event<schedule_command>(schedule_topic), until_over(*running));
+    co_return first.index() == 0 ? std::optional(std::get<0>(first)) : std::nullopt;
 }
 
 }  // namespace
 
-workflow<void> fires(schedule_terms first)
+workflow<void> fires(schedule_terms first, std::uint64_t fired_before)
 {
     auto s = co_await state<schedule_state>();
     auto const now = co_await flow::now();
-    if (!s.begun) s = {.begun = true, .terms = std::move(first), .seen = now, .last = {}, .last_run = {}, .buffered = {}, .owed = {}, .trouble = {}};
-    if (s.running) s.running = !co_await is_over(*s.last_run);
+    if (!s.begun) {
+        s.begun = true;
+        s.terms = std::move(first);
+        s.seen = now;
+        s.fired = fired_before;
+    }
+    bool const watches = s.terms.overlap != overlap_policy::allow;
+    if (s.running && watches) s.running = !co_await is_over(*s.last_run);
 
     // In a step, because the data of time zones may be another's when this is replayed.
     auto const turn = co_await step("turn", replayable, [&] { return turn_at(s, now); }, {.inline_ = true});
@@ -114,30 +126,31 @@ workflow<void> fires(schedule_terms first)
     s.left_out += turn.left_out;
     s.buffered = turn.buffered;
     if (!turn.trouble.empty()) s.trouble = turn.trouble;
-    auto const back = std::min(s.owed.size(), most_a_turn);
-    std::vector<time_point> firing(s.owed.begin(), s.owed.begin() + static_cast<std::ptrdiff_t>(back));
-    s.owed.erase(s.owed.begin(), s.owed.begin() + static_cast<std::ptrdiff_t>(back));
+    auto const back = static_cast<std::ptrdiff_t>(std::min(s.owed.size(), most_a_turn));
+    std::vector<time_point> firing(s.owed.begin(), s.owed.begin() + back);
+    s.owed.erase(s.owed.begin(), s.owed.begin() + back);
     firing.insert(firing.end(), turn.fire.begin(), turn.fire.end());
-    for (auto const at : firing) s = co_await fire(s, at);
-
-    schedule_news const news{s, turn.next};
-    co_await publish(schedule_key, news);
-    if (!s.owed.empty()) co_await checkpoint(s);
-    if (!turn.next && !s.buffered) co_return;
-
-    std::optional<schedule_command> told;
-    if (s.running) {
-        auto const woken = co_await any(until_due(turn.next), wait_for_event<schedule_command>(schedule_topic), until_over(*s.last_run));
-        if (woken.index() == 1) told = std::get<1>(woken);
-        if (woken.index() == 2) s.running = false;
-    } else {
-        auto const woken = co_await any(until_due(turn.next), wait_for_event<schedule_command>(schedule_topic));
-        if (woken.index() == 1) told = std::get<1>(woken);
+    for (auto const at : firing) {
+        if (s.has_fired_all()) ++s.left_out;
+        else s = co_await fire(s, at);
     }
+
+    bool const ends = s.has_fired_all() || (!turn.next && !s.buffered && s.owed.empty());
+    schedule_news const news{s, ends ? std::nullopt : turn.next};
+    co_await publish(schedule_key, news);
+
+    // Behind, or at its end, it looks for commands as well; otherwise it waits for one.
+    bool const waits_for_end = s.running && watches;
+    bool const behind = !s.owed.empty() || (turn.next && *turn.next <= now) || (s.buffered && !waits_for_end);
+    std::optional<schedule_command> told;
+    if (ends || behind) told = co_await command_here();
+    else told = co_await next_command(turn.next, waits_for_end ? s.last_run : std::nullopt);
     if (told) {
         auto const heard = co_await flow::now();
         auto const obeyed = co_await step("obey", replayable, [&] { auto then = s; obey(then, *told, heard); return then; }, {.inline_ = true});
         s = obeyed;
+    } else if (ends) {
+        co_return;
     }
     co_await checkpoint(s);
 }

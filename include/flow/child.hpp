@@ -100,6 +100,7 @@ private:
     std::optional<error> objection(run const& r) const;
     void write(run& r, position const& at, bool shielded, bool late);
     void refuse(run& r, position const& at, run_row const& other);
+    void refuse(run& r, position const& at, error_detail const& why, bool late);
 
     workflow_functions const* functions_;  ///< null: started by name
     std::string name_;                     ///< under which the function is registered; known once it has started

@@ -29,11 +29,11 @@ struct timing {
 
 /// By five fields, minute, hour, day of the month, month, day of the week, as Debian's cron reads them (crontab(5)), in a time zone
 /// ("Europe/Berlin"; data of this machine). When clocks go forward, what would have come in the hour left out comes at its end; when
-/// they go back, once, in the first of both; an entry whose hours begin with `*` goes by elapsed time. Judged where it is used.
+/// they go back, once, in the first of both; an entry whose minutes or hours begin with `*` goes by elapsed time. Judged where it is used.
 inline timing cron(std::string fields, std::string zone = "UTC") { return {std::move(fields), std::move(zone), {}, {}}; }
 
 /// At whole multiples of `length` since 1970-01-01T00:00:00Z, and `offset` more: `every(1h, 5min)` is five past each hour, UTC. At least a
-/// millisecond.
+/// millisecond; the offset is shorter than that.
 template <class Rep, class Period>
 timing every(std::chrono::duration<Rep, Period> length, duration offset = {})
 {
@@ -58,13 +58,14 @@ enum class catch_up_policy : std::uint8_t {
 struct schedule_options {
     overlap_policy overlap = overlap_policy::skip;
     catch_up_policy catch_up = catch_up_policy::one;
-    /// For catch_up_policy::none: so late a firing still counts as in time.
+    /// For catch_up_policy::none: so late a firing still counts as in time. At least a second.
     duration grace = std::chrono::minutes{1};
-    /// So many firings in all, over every restart and change; then the schedule ends. 0: no limit.
+    /// So many firings in all, backfilled ones too, over every restart and change; then the schedule ends. 0: no limit.
     std::uint64_t limit = 0;
     /// None after this instant; then the schedule ends.
     time_point until = never;
-    /// Version of the workflow to start. 0: the newest registered by the engine that fires; 1 if it has none.
+    /// Version of a workflow that is named: 0 is the newest registered by the engine that fires, 1 if it has none. Of a function it is the
+    /// version that was added.
     std::uint32_t version = 0;
     /// Who makes or changes it, for the journal. Empty: the client's own name.
     std::string_view by{};
@@ -85,7 +86,7 @@ struct schedule_row {
     std::optional<run_id> last_run{};      ///< the run of that
     bool buffered = false;                 ///< one waits for the end of last_run
     std::uint64_t fired = 0, left_out = 0;
-    std::string trouble;                   ///< why the last firing started nothing; empty: it did
+    std::string trouble;                   ///< why the last firing started nothing, or a backfill was refused; empty: all is well
 };
 
 }  // namespace flow

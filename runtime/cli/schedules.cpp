@@ -85,7 +85,7 @@ void list_schedules(session const& s)
                {std::to_string(r.left_out)}});
     t.print(s.io);
     for (auto const& r : all)
-        if (!r.trouble.empty()) s.io.out << '\n' << shown(r.name) << " started nothing when it last fired: " << shown(r.trouble) << '\n';
+        if (!r.trouble.empty()) s.io.out << '\n' << shown(r.name) << " is in trouble: " << shown(r.trouble) << '\n';
 }
 
 void make_schedule(session const& s)

@@ -15,7 +15,6 @@ namespace flow {
 namespace {
 
 constexpr std::string_view key_prefix = "flow.schedule/";
-constexpr std::size_t most_back = 10'000;
 
 std::string key_of(std::string_view name, int generation)
 {
@@ -38,6 +37,10 @@ found_schedule newest_of(store_reader& reader, std::string_view name)
     return found;
 }
 
+using first_arguments = std::tuple<detail::schedule_terms, std::uint64_t>;
+// Commands that a paused schedule has not heard: as many as its inbox takes.
+constexpr std::size_t most_unheard = 10'000;
+
 template <class T>
 T decoded(encoding how, std::string_view text)
 {
@@ -46,21 +49,33 @@ T decoded(encoding how, std::string_view text)
     return value;
 }
 
-detail::schedule_terms first_terms(store& data, run_id id)
-{
-    auto const start = data.journal(id, seq_no::none, 1).value();
-    if (start.empty()) throw error(errc::store_corrupt, "run " + to_string(id) + " has no entries");
-    auto const& e = start.front();
-    return std::get<0>(decoded<std::tuple<detail::schedule_terms>>(e.encoding, e.in_blob ? data.load_blob(e.hash).value() : e.payload));
-}
-
 /// What it has published, or what it was started with.
 detail::schedule_news news_of(client& on, run_id id)
 {
     if (auto known = on.published<detail::schedule_news>(id, detail::schedule_key)) return std::move(*known);
-    detail::schedule_news none;
-    none.state.terms = first_terms(on.data(), id);
-    return none;
+    auto const start = on.data().journal(id, seq_no::none, 1).value();
+    if (start.empty()) throw error(errc::store_corrupt, "run " + to_string(id) + " has no entries");
+    auto const& e = start.front();
+    detail::schedule_news first;
+    std::tie(first.state.terms, first.state.fired) =
+        decoded<first_arguments>(e.encoding, e.in_blob ? on.data().load_blob(e.hash).value() : e.payload);
+    return first;
+}
+
+/// With what is on its way to it.
+detail::schedule_state state_of(client& on, run_id id)
+{
+    auto state = news_of(on, id).state;
+    event_filter pending;
+    pending.run = id;
+    pending.topic = detail::schedule_topic;
+    pending.limit = most_unheard;
+    for (auto const fate : {event_fate::given, event_fate::kept}) {  // what ended its wait came before what is kept behind it
+        pending.fate = fate;
+        for (auto const& e : on.events(pending))
+            if (auto const told = decoded<detail::schedule_command>(encoding::json, e.what.payload); told.change) state.terms = *told.change;
+    }
+    return state;
 }
 
 schedule_row row_of(client& on, run_row const& run)
@@ -93,24 +108,31 @@ any_run_handle client::schedule_encoded(std::string_view name, timing const& whe
     detail::schedule_terms const terms{std::string(name), when,    o.overlap,         o.catch_up,         o.grace,
                                        o.limit,           o.until, workflow.workflow, workflow.version,   std::move(arguments),
                                        std::string(arguments_shape)};
-    auto const there = newest_of(core_->data->reader(), name);
-    auto const status = there.row.status.run;
-    bool const ended_well = there.generation > 0 && status == run_status::succeeded;
-    bool const goes_on = there.generation > 0 && !is_terminal(status);
-    if ((ended_well || goes_on) && news_of(*this, there.row.id).state.terms == terms) return {core_, there.row.id};
-    detail::check_terms(terms, core_->time().now()).value();
-    if (goes_on) {
-        detail::schedule_command const change{terms, {}};
-        event_options told;
-        told.by = o.by;
-        send_json(there.row.id, detail::schedule_topic, encoded(change), told);
-        return {core_, there.row.id};
+    // Somebody else may declare it, or it may end, between what is read here and what is written.
+    for (int again = 0;; ++again) {
+        auto const there = newest_of(core_->data->reader(), name);
+        auto const state = there.generation > 0 ? std::optional(state_of(*this, there.row.id)) : std::nullopt;
+        auto const what = detail::declare(state ? &*state : nullptr, there.row.status.run, terms);
+        if (what == detail::declaration::leave) return {core_, there.row.id};
+        detail::check_terms(terms, core_->time().now()).value();
+        try {
+            if (what == detail::declaration::change) {
+                detail::schedule_command const change{terms, {}};
+                event_options told;
+                told.by = o.by;
+                send_json(there.row.id, detail::schedule_topic, encoded(change), told);
+                return {core_, there.row.id};
+            }
+            auto const key = key_of(name, there.generation + 1);
+            start_options how;
+            how.idempotency_key = key;
+            how.by = o.by;
+            first_arguments const first{terms, state ? state->fired : 0};
+            return core_->start({detail::schedule_workflow, 1}, encoded(first), detail::shape_of<first_arguments>(), how);
+        } catch (error const& e) {
+            if (again == 3 || (e.code() != errc::run_ended && e.code() != errc::start_conflict)) throw;
+        }
     }
-    auto const key = key_of(name, there.generation + 1);
-    start_options how;
-    how.idempotency_key = key;
-    how.by = o.by;
-    return core_->start({detail::schedule_workflow, 1}, encoded(std::tuple(terms)), detail::shape_of<std::tuple<detail::schedule_terms>>(), how);
 }
 
 std::vector<schedule_row> client::schedules()
@@ -141,7 +163,7 @@ std::size_t client::backfill(std::string_view name, time_point from, time_point 
     auto const found = newest_of(core_->data->reader(), name);
     if (found.generation == 0) no_schedule(name);
     if (to > core_->time().now()) throw error(errc::bad_argument, "a schedule is filled back up to now at most, not up to " + to_string(to));
-    auto const count = detail::firings_between(news_of(*this, found.row.id).state.terms, from, to, most_back).value().size();
+    auto const count = detail::firings_between(news_of(*this, found.row.id).state.terms, from, to, detail::most_back).value().size();
     if (count == 0) return 0;
     detail::schedule_command const back{{}, std::pair(from, to)};
     send_json(found.row.id, detail::schedule_topic, encoded(back));

@@ -166,12 +166,14 @@ TEMPLATE_LIST_TEST_CASE("UX-09: paused in a sleep and in a wait, over restarts: 
 TEST_CASE("a run that is paused while nobody holds it still says what it waits for", "[engine][pause]")
 {
     memory_stores place;
-    world w(place.store, add_all);
+    flow::engine_options o;
+    o.evict_after = 0s;
+    world w(place.store, add_all, o);
     auto const id = w.engine().start<works_sleeps_waits>().id();
-    w.settle();
-    w.stop();  // it goes to sleep with its engine
-    flow::client(place.store, "ann").pause(id, "lunch");
-    auto const v = flow::client(place.store).inspect(id);
+    w.pass(1s);
+    REQUIRE(w.view(id).row.status.execution == flow::execution_status::suspended);
+    w.engine().pause(id, "lunch");
+    auto const v = w.view(id);
     CHECK(v.row.status.run == flow::run_status::paused);
     CHECK(v.waits_for.type == flow::wait_reason::kind::timer);
     CHECK_FALSE(v.waits_for.name.empty());

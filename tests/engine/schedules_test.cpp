@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "flow/flow.hpp"
+#include "support/eventually.hpp"
 #include "support/stores.hpp"
 #include "support/world.hpp"
 
@@ -25,6 +26,13 @@ flow::workflow<void> fails()
 {
     outside().note("failing");
     throw std::runtime_error("no paper");
+    co_return;
+}
+
+flow::workflow<void> two_numbers(int a, int b)
+{
+    outside().note("numbers");
+    static_cast<void>(a + b);
     co_return;
 }
 
@@ -195,6 +203,13 @@ TEST_CASE("a firing whose run fails does not stop the schedule; one that cannot 
     CHECK(misfit.fired == 0);
     CHECK(misfit.left_out == 3);
     CHECK_THAT(misfit.trouble, Contains("report") && Contains("takes"));
+    // What it was refused is in its journal, whatever is registered when it is read again.
+    w.restart(nullptr, [](flow::engine& e) { add_all(e), e.add<two_numbers>("report", flow::version{2}); });
+    w.pass(1min);
+    CHECK(outside().count("numbers") == 1);
+    w.restart(nullptr, add_all);
+    w.pass(1min);
+    CHECK(w.engine().schedule_of("misfit").left_out == 4);
     // Put right, it goes on.
     w.engine().schedule("misfit", flow::every(1min), "report", flow::args("right"));
     w.pass(1min);
@@ -278,6 +293,111 @@ TEST_CASE("a schedule that was cancelled is begun anew by its declaration; all a
     CHECK(all[1].run == again.id());
 }
 
+TEST_CASE("a firing that is buffered when the last instant has passed is fired, then the schedule ends", "[engine][schedule]")
+{
+    memory_stores place;
+    world w(place.store, add_all);
+    to_half_minute(w);
+    auto const it = w.engine().schedule<long_report>("slow", flow::every(1min),
+                                                     {.overlap = flow::overlap_policy::buffer_one, .until = w.clock().now() + 150s}, "slow");
+    w.pass(3min + 10s);
+    CHECK(outside().count("begin slow") == 2);
+    CHECK(it.status().run == flow::run_status::succeeded);
+}
+
+TEST_CASE("a limit counts what was fired: not what could not be started, nor twice over changes and backfills", "[engine][schedule]")
+{
+    memory_stores place;
+    world w(place.store, add_all);
+    to_half_minute(w);
+    auto const start = w.clock().now();
+    auto const misfit = w.engine().schedule("misfit", flow::every(1min), "report", flow::args(1, 2), {.limit = 1});
+    w.engine().schedule<report>("sales", flow::every(1min), {.limit = 2}, "sales");
+    w.pass(5min);
+    CHECK_FALSE(is_terminal(misfit.status().run));
+    CHECK(fired() == 2);
+    w.engine().schedule<report>("sales", flow::every(1min), {.limit = 2}, "others");  // it has come to its end
+    w.pass(5min);
+    CHECK(fired() == 2);
+    w.engine().schedule<report>("sales", flow::every(1min), {.limit = 5}, "sales");  // three more
+    w.pass(1min);
+    CHECK(w.engine().schedule_of("sales").fired == 3);
+    CHECK(w.engine().backfill("sales", start, w.clock().now()) == 11);
+    w.settle();
+    CHECK(fired() == 5);
+    CHECK(w.engine().schedule_of("sales").status.run == flow::run_status::succeeded);
+}
+
+TEST_CASE("of changes that a paused schedule has not heard the last one counts, also at its end", "[engine][schedule]")
+{
+    memory_stores place;
+    world w(place.store, add_all);
+    to_half_minute(w);
+    auto const declare = [&](flow::duration each, std::uint64_t limit) {
+        return w.engine().schedule<report>("sales", flow::every(each), {.limit = limit}, "sales");
+    };
+    auto const it = declare(1min, 3);
+    w.pass(2min);
+    w.engine().pause(it.id());
+    w.settle();
+    declare(1h, 3);
+    declare(1min, 3);
+    declare(1min, 3);
+    CHECK(w.engine().events({.run = it.id()}).size() == 2);
+    declare(1min, 4);
+    w.pass(5min);
+    w.engine().resume(it.id());
+    w.settle();
+    CHECK(w.engine().schedule_of("sales").when == flow::every(1min));
+    CHECK(fired() == 3);  // the latest of those that were missed
+    w.pass(2min);
+    CHECK(fired() == 4);
+    CHECK(it.status().run == flow::run_status::succeeded);
+}
+
+TEST_CASE("a schedule that cannot keep up still hears what it is told", "[engine][schedule]")
+{
+    memory_stores place;
+    flow::engine e(place.store, {.threads = 2});
+    e.add<report>("report");
+    auto const it = e.schedule<report>("busy", flow::every(1ms), {.overlap = flow::overlap_policy::allow, .catch_up = flow::catch_up_policy::all}, "busy");
+    REQUIRE(eventually([&] { return e.schedule_of("busy").fired > 3; }));
+    CHECK(e.schedule<report>("busy", flow::every(1h), {}, "calm").id() == it.id());
+    CHECK(eventually([&] { return e.schedule_of("busy").when == flow::every(1h); }));
+    e.cancel(it.id());
+}
+
+TEST_CASE("a backfill does not hide the run that is at work; a clock that was ahead once is forgotten with a change", "[engine][schedule]")
+{
+    memory_stores place;
+    world w(place.store, add_all);
+    to_half_minute(w);
+    auto const start = w.clock().now();
+    w.engine().schedule<long_report>("slow", flow::every(1min), {}, "slow");
+    w.pass(40s);
+    REQUIRE(outside().count("begin slow") == 1);
+    w.engine().backfill("slow", start - 1min, start);
+    w.settle();
+    REQUIRE(outside().count("begin slow") == 2);
+    w.pass(60s);  // the first is at work until 180 s
+    CHECK(w.engine().schedule_of("slow").left_out == 1);
+    CHECK(outside().count("begin slow") == 2);
+
+    w.engine().schedule<report>("ahead", flow::every(1min), {}, "ahead");
+    w.settle();
+    w.stop();
+    w.clock().jump(std::chrono::days{3650});
+    w.restart();
+    w.settle();
+    w.stop();
+    w.clock().jump(-std::chrono::days{3650});
+    w.restart();
+    auto const before = outside().count("report ahead");
+    w.engine().schedule<report>("ahead", flow::every(2min), {}, "ahead");
+    w.pass(2min);
+    CHECK(outside().count("report ahead") == before + 1);
+}
+
 TEST_CASE("what is no schedule is refused, and leaves nothing", "[engine][schedule]")
 {
     memory_stores place;
@@ -289,6 +409,8 @@ TEST_CASE("what is no schedule is refused, and leaves nothing", "[engine][schedu
     CHECK_THROWS_WITH(e.schedule("a", flow::cron("61 * * * *"), "report", one), Contains("minute"));
     CHECK_THROWS_WITH(e.schedule("a", flow::cron("1 * * * *", "Mars/Base"), "report", one), Contains("Mars/Base"));
     CHECK_THROWS_WITH(e.schedule("a", flow::cron("0 0 30 2 *"), "report", one), Contains("never comes"));
+    CHECK_THROWS_WITH(e.schedule("a", flow::every(1h, flow::duration::min()), "report", one), Contains("offset"));
+    CHECK_THROWS_WITH(e.schedule("a", flow::every(1h), "report", one, {.grace = 0s}), Contains("grace"));
     CHECK_THROWS_WITH(e.schedule("a", flow::every(0s), "report", one), Contains("millisecond"));
     CHECK_THROWS_WITH(e.schedule("a", flow::every(1h), "report", one, {.until = w.clock().now()}), Contains("never comes"));
     CHECK_THROWS_WITH(e.schedule("a", flow::every(1h), "report", flow::args::json("[")), Contains("ends too early"));
