@@ -57,7 +57,10 @@ node_options options_of(node_file const& n)
     node_options o;
     o.timeout = span_of(n, "timeout_s", n.timeout_s.value_or(usual_timeout_s));
     if (n.retry) o.retry.max_attempts = static_cast<std::uint16_t>(std::min(most_attempts - 1, int{*n.retry}) + 1);
-    if (n.retry_delay_s) o.retry.first_delay = span_of(n, "retry_delay_s", *n.retry_delay_s);
+    if (n.retry_delay_s) {
+        o.retry.first_delay = span_of(n, "retry_delay_s", *n.retry_delay_s);
+        if (o.retry.cap.get() < o.retry.first_delay.get()) o.retry.cap = o.retry.first_delay;  // what the file says is not cut
+    }
     o.budget_tokens = n.budget_tokens.value_or(0);
     o.optional = n.optional.value_or(false);
     if (!n.on_fail) return o;
@@ -95,6 +98,7 @@ graph make(graph_file f, node_handlers const* handlers)
         }
         d.options = options_of(n);
         d.id = std::move(n.id);
+        if (n.handler && *n.handler != d.id) d.handler = *std::move(n.handler);
         if (n.deps) d.needs = *std::move(n.deps);
         if (n.after) d.after = *std::move(n.after);
         if (n.condition) d.condition = *std::move(n.condition);
@@ -114,6 +118,7 @@ graph_file file_of(graph const& g)
         if (!n.needs.empty()) to.deps = n.needs;
         if (!n.after.empty()) to.after = n.after;
         if (!n.condition.empty()) to.condition = n.condition;
+        if (!n.handler.empty()) to.handler = n.handler;
         auto const& o = n.options;
         to.timeout_s = seconds(o.timeout.get()).count();
         to.retry = static_cast<std::uint16_t>(std::max<int>(o.retry.max_attempts, 1) - 1);

@@ -67,7 +67,8 @@ struct node_data {
     node_options options;
     std::vector<std::string> needs, after;
     std::string condition;
-    node_function run;  ///< one of both
+    std::string handler;  ///< of one from a file, where it has another name than the id
+    node_function run;    ///< one of both
     node_body body;
     std::string_view (*shape)() = nullptr;
 };

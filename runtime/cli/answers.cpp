@@ -1,4 +1,4 @@
-// flow complete, flow approve, flow reject, flow decide
+// flow complete, flow fail, flow approve, flow reject, flow decide
 #include <ostream>
 
 #include "runtime/cli/find.hpp"
@@ -7,17 +7,33 @@
 
 namespace flow::cli {
 
+namespace {
+
+void say_of_token(session const& s, waitpoint_row const& w, bool counted, std::string_view done, std::string_view done_before)
+{
+    if (s.asked.json) {
+        json_object o;
+        return s.print_json(o.text("token", to_string(w.id)).text("run", to_string(w.run)).yes_no("counted", counted).str());
+    }
+    s.io.out << shown(w.place, 300) << " of run " << to_string(w.run) << (counted ? done : done_before) << '\n';
+}
+
+}  // namespace
+
 void complete_token(session const& s)
 {
     auto const& asked = s.asked;
     auto const w = find_waitpoint(s, asked.which, waitpoint_purpose::token);
     bool const counted = s.on.complete_json(w.id, asked.value, std::nullopt, asked.why, asked.by);
-    if (asked.json) {
-        json_object o;
-        return s.print_json(o.text("token", to_string(w.id)).text("run", to_string(w.run)).yes_no("counted", counted).str());
-    }
-    s.io.out << shown(w.place, 300) << " of run " << to_string(w.run)
-             << (counted ? " is completed.\n" : " was completed before with the same value: nothing was changed.\n");
+    say_of_token(s, w, counted, " is completed.", " was completed before with the same value: nothing was changed.");
+}
+
+void fail_token(session const& s)
+{
+    auto const& asked = s.asked;
+    auto const w = find_waitpoint(s, asked.which, waitpoint_purpose::token);
+    bool const counted = s.on.fail_token(w.id, asked.why, std::nullopt, asked.by);
+    say_of_token(s, w, counted, " has failed.", " had failed before for the same reason: nothing was changed.");
 }
 
 namespace {

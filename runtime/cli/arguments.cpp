@@ -84,6 +84,11 @@ public:
         positional(complete, "JSON", a_.value, "The answer");
         changes(complete);
 
+        auto& fail = add(verb::fail, "fail", "Say that what a token stands for has failed: the attempt of a split step, or the wait");
+        named(fail, "TOKEN");
+        positional(fail, "WHY", a_.why, "The error, as a sentence");
+        fail.add_option("--by", a_.by, "Who does it (the user of the system)")->type_name("NAME");
+
         auto& approve = add(verb::approve, "approve", "Answer a question of a run: yes");
         named(approve, "QUESTION");
         approve.add_option("--value", a_.value, "The value, where it wants one")->type_name("JSON");

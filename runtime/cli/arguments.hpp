@@ -10,7 +10,7 @@
 
 namespace flow::cli {
 
-enum class verb { runs, show, journal, published, graph, tokens, complete, approve, reject, decide, send, events, schedules, schedule, backfill, cancel, pause, resume, backup };
+enum class verb { runs, show, journal, published, graph, tokens, complete, fail, approve, reject, decide, send, events, schedules, schedule, backfill, cancel, pause, resume, backup };
 
 struct arguments {
     verb what{};

@@ -108,6 +108,7 @@ void carry_out(session const& s)
     case verb::graph: return show_graph(s);
     case verb::tokens: return list_tokens(s);
     case verb::complete: return complete_token(s);
+    case verb::fail: return fail_token(s);
     case verb::approve: return approve_question(s);
     case verb::reject: return reject_question(s);
     case verb::decide: return decide_intervention(s);

@@ -27,6 +27,7 @@ void list_published(session const& s);
 void show_graph(session const& s);
 void list_tokens(session const& s);
 void complete_token(session const& s);
+void fail_token(session const& s);
 void approve_question(session const& s);
 void reject_question(session const& s);
 void decide_intervention(session const& s);

@@ -9,6 +9,11 @@ using Catch::Contains;
 
 namespace {
 
+flow::workflow<int> draws()
+{
+    co_return co_await flow::begin_step<int>("draw", flow::idempotent, [](flow::token<int> const&) {}, {.retry = {.max_attempts = 1}});
+}
+
 std::string error_name(said const& r) { return std::string(r.json().at("error").at("name").as_string()); }
 
 }  // namespace
@@ -54,6 +59,24 @@ TEST_CASE("a negative number and a list are JSON, not options", "[cli]")
     w.settle();
     CHECK(number.result() == -5);
     CHECK(list.result() == std::vector<int>{1, -2});
+}
+
+TEST_CASE("fail ends the attempt of a step that ends elsewhere, or the wait for a token, with the sentence given", "[cli]")
+{
+    memory_stores place;
+    world w(place.store, [](flow::engine& e) { add_samples(e), e.add<draws>("draws"); });
+    auto const picture = w.engine().start<draws>();
+    auto const number = w.engine().start<asks_for_number>();
+    w.settle();
+    auto const told = call(w.engine(), {"fail", to_string(picture.id()), "the screen is black", "--by", "ann"});
+    CHECK_THAT(told.out, Contains("draw#0") && Contains("has failed."));
+    CHECK_THAT(call(w.engine(), {"fail", to_string(number.id()), "nobody counts", "--json"}).out, Contains("\"counted\":true"));
+    w.settle();
+    w.pass(1min);
+    CHECK(w.status(picture.id()) == flow::run_status::failed);
+    CHECK_THAT(call(w.engine(), {"show", to_string(picture.id())}).out, Contains("the screen is black"));
+    CHECK_THAT(call(w.engine(), {"show", to_string(number.id())}).out, Contains("nobody counts"));
+    CHECK(call(w.engine(), {"fail", to_string(picture.id()), "again"}).code == 1);  // nothing is open any more
 }
 
 TEMPLATE_LIST_TEST_CASE("complete says what became of it", "[cli]", every_store)

@@ -68,6 +68,10 @@ TEST_CASE("TS-06 the same graph from a file, its functions found by name", "[gra
     CHECK_THAT(text, Contains(R"("id":"tests")") && Contains(R"("deps":["spec_load"])") && Contains(R"("timeout_s":180)") && Contains(R"("retry":3)") &&
                          Contains(R"("budget_tokens":50000)") && Contains(R"("on_fail":"cancel_downstream")") &&
                          Contains(R"("condition":"spec_load.status == succeeded")") && Contains(R"("optional":true)"));
+    CHECK_THAT(text, Contains(R"("handler":"run_tests")"));
+    CHECK(flow::to_json(flow::graph_from_json(text, handlers)) == text);  // it can be read again, and run
+    auto const patient = flow::graph_from_json(R"({"nodes": [{"id": "spec_load", "retry_delay_s": 900}]})", handlers);
+    CHECK(flow::delay_after(patient.data().nodes[0].options.retry, 1) == std::chrono::minutes{15});
     CHECK_THAT(text, Contains(R"("timeout_s":30)"));  // EX-02, of the node that gives none
     CHECK(flow::to_json(flow::graph_from_json(text)) == text);
 }
