@@ -10,7 +10,7 @@
 //   - SIGKILL half-way to point 5: the next process asks the robot where it is. Between two points: that is for a person, and nothing moves until
 //     the operator has decided. Points 1 to 4 are not driven again,
 //   - SIGKILL on the arrival at point 7, before that is in the journal: the robot stands there, so the drive is done, and nobody is asked,
-//   - without power the gripper is limp; its snapshot brings it back before the robot moves, and the box arrives.
+//   - without power the gripper is limp; as a resource of the mission it comes back as it was before the robot moves, and the box arrives.
 #include <flow/flow.hpp>
 
 #include <sys/prctl.h>
@@ -82,23 +82,26 @@ private:
     std::optional<flow::token<point>> ends_by_;
 };
 
-/// The right to the gripper, from open to close. What a snapshot tells, another process can open it with: as it was.
+robot* machine = nullptr;  // this process's, set before its engine runs anything
+
+// [gripper]
+/// The robot's hand, as long as the mission has it. It is let go while the mission waits, and taken again as it was.
 class gripper {
 public:
-    struct snapshot {
+    struct snapshot_of {
         bool squeezes = false;
     };
-    void open(robot& r, snapshot as) { on_ = &r, squeeze(as.squeezes); }
-    void squeeze(bool on) { on_->squeezes = on; }
-    snapshot now() const { return {on_->squeezes}; }
-    void close() { on_->squeezes = false, on_ = nullptr; }
-
-private:
-    robot* on_ = nullptr;
+    static std::unique_ptr<gripper> open() { return std::make_unique<gripper>(); }
+    static std::unique_ptr<gripper> restore(snapshot_of as)
+    {
+        auto hand = open();
+        hand->squeeze(as.squeezes);
+        return hand;
+    }
+    snapshot_of snapshot() const { return {machine->squeezes}; }
+    void squeeze(bool on) { machine->squeezes = on; }
 };
-
-robot* machine = nullptr;  // this process's, set before its engine runs anything
-gripper hand;
+// [/gripper]
 
 // [mission]
 flow::workflow<std::string> patrol(std::vector<point> points)
@@ -107,6 +110,7 @@ flow::workflow<std::string> patrol(std::vector<point> points)
                                                  .deadline(24h).otherwise(false));
     if (!go.approved) co_return "stays in its dock";
 
+    auto hand = co_await flow::open_resource<gripper>("hand");
     for (std::size_t n = 1; n <= points.size(); ++n) {
         auto const battery = co_await flow::step("battery", flow::replayable, [] { return machine->battery; });
         if (battery < 50) co_await flow::poll_until("charged", [] { return machine->battery >= 100; }, {.every = 5ms});
@@ -116,10 +120,8 @@ flow::workflow<std::string> patrol(std::vector<point> points)
                                          [&](flow::token<point> const& ends_by) { machine->drive(n, points[n - 1], ends_by); });
 
         if (n != 3 && n != points.size()) continue;
-        // Squeezing twice is squeezing. What is published is on disk before the robot moves on.
         bool const takes = n == 3;
-        auto const grip = co_await flow::step("grip", flow::idempotent, [&] { return hand.squeeze(takes), hand.now(); });
-        co_await flow::publish("gripper", grip);
+        co_await flow::step("grip", flow::idempotent, [&] { hand->squeeze(takes); });  // squeezing twice is squeezing
     }
     co_return "the box is delivered";
 }
@@ -148,14 +150,12 @@ int control(std::string const& store, std::string const& folder, std::string con
     flow::engine engine{flow::open_store(store), {.threads = 0, .evict_after = 0s, .name = "robot"}};
     engine.add<patrol>("patrol");
     auto const run = engine.find_by_key("patrol");
-    hand.open(body, engine.published<gripper::snapshot>(run.id(), "gripper").value_or(gripper::snapshot{}));
     settle(engine, run.view(), points);
     while (!is_terminal(run.status().run)) {
         engine.poll(2ms);
         body.tick(engine);
         std::this_thread::sleep_for(3ms);
     }
-    hand.close();
     return 0;
 }
 

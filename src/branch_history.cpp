@@ -13,7 +13,7 @@ bool ends_operation(entry_kind k) noexcept
 {
     using enum entry_kind;
     switch (k) {
-    case waited: case event: case wait_failed: case woken: case value: case token: case published: case child: case child_ended:
+    case waited: case event: case wait_failed: case woken: case value: case token: case published: case child: case child_ended: case resource:
     case group: case cancel_delivered: return true;
     default: return is_outcome(k);
     }

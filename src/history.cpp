@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "src/payloads.hpp"
+#include "src/resources.hpp"
 
 namespace flow::detail {
 
@@ -145,7 +146,7 @@ std::optional<corruption> history::verify(run_id run) const
 bool history::counts(std::size_t i) const noexcept
 {
     auto const& e = entries_[i];
-    if (e.path.empty() || e.kind == entry_kind::void_ || e.kind == entry_kind::healed) return false;
+    if (e.path.empty() || e.kind == entry_kind::void_ || e.kind == entry_kind::healed || is_snapshot(e)) return false;
     auto const seq = static_cast<std::int64_t>(e.seq);
     for (auto const& [from, to] : voided_)
         if (from <= seq && seq < to) return false;

@@ -140,6 +140,7 @@ void run::applied(seq_no last)
 void run::superseded(struct superseded why)
 {
     last_ = durable_;
+    forget_written_snapshots();
     in_flight_.clear();
     bytes_in_flight_ = 0;
     row_.status = before_.status;
@@ -222,13 +223,14 @@ bool run::can_leave() const noexcept
 {
     bool const settled = phase_ == phase::live && !stopping_ && !dry_ && !answering_ && !healing_ && kept_back_.empty() && lastly_.empty() && parked_.empty();
     return settled && row_.status.execution == execution_status::executing_with_waitpoints && calls_.empty() && pendings_ > 0 &&
-           pendings_ == standing_.size();
+           pendings_ == standing_.size() && may_part_with_resources();
 }
 
 void run::evict()
 {
     dispatch([this] {
         if (!can_leave()) return;
+        snapshot_resources(true);
         change(status_event::suspend, parse_wait_reason(row_.reason), "Run was suspended: it only waits.");
         open_.change->release = true;
         phase_ = phase::leaving;
@@ -241,6 +243,7 @@ void run::release()
     dispatch([this] {
         if (phase_ != phase::live) return;
         bool const waiting = row_.status.execution == execution_status::executing_with_waitpoints;
+        snapshot_resources(true);
         change(waiting ? status_event::suspend : status_event::requeue, parse_wait_reason(row_.reason),
                waiting ? "Run was suspended: its engine stopped." : "Run was given back: its engine stopped.");
         open_.change->release = true;

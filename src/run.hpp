@@ -27,6 +27,7 @@
 namespace flow::detail {
 
 class pending;
+class resource_slot;
 struct superseded;
 
 /// What an engine or a workflow sets for all its runs.
@@ -223,6 +224,14 @@ public:
     void keep_keyed(std::string_view key, keyed_token t) { keyed_.insert_or_assign(std::string(key), std::move(t)); }
     void call_started(ticket t, bool detached) { calls_[t] = detached; }
 
+    // Resources (flow/resource.hpp): open, or to be restored.
+    void hold_resource(resource_slot& s) { resources_.push_back(&s); }
+    void drop_resource(resource_slot& s) noexcept;
+    /// There are recorded outcomes that the body has not been given yet.
+    bool is_replaying();
+    /// The one taken when the run last left memory, of the resource opened there; null: none since.
+    journal_entry const* newest_snapshot(position const& at) const;
+
     uuid draw_uuid();
 
     /// Going on would be wrong: the run is held (P19, P41). The body does not go on and sees nothing of it.
@@ -277,6 +286,11 @@ private:
     std::map<std::uint64_t, parked>::iterator first_inserted();
     bool is_busy() const noexcept;
     void settle_status();
+    bool wake_resources();
+    bool may_part_with_resources() const noexcept;
+    void snapshot_resources(bool leaving);
+    void keep_up_resources();
+    void forget_written_snapshots() noexcept;
     bool pause_if_idle();
     void wake_durable();
     standing stands() const { return {row_.status, row_.snapshot, row_.reason}; }
@@ -317,6 +331,7 @@ private:
     std::map<ticket, pending*> flying_;
     std::multimap<waitpoint_id, pending*> waiting_;
     std::size_t pendings_ = 0;  ///< in flight
+    std::vector<resource_slot*> resources_;
     std::vector<std::pair<pending*, wait_reason>> standing_;  ///< of these, those on a waitpoint
     int starting_branches_ = 0;
     struct parked {

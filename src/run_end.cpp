@@ -28,6 +28,7 @@ void run::hold(std::string kind, std::string message)
     reason.id = std::move(kind);
     reason.detail = message;
     reason.since = now();
+    snapshot_resources(true);
     change(status_event::hold, reason, std::move(message));
     open_.change->release = true;
     submit_and_hold([this, kind = reason.id, message = reason.detail](struct superseded const* why) {
@@ -59,7 +60,8 @@ void run::take(request const& r)
 bool run::pause_if_idle()
 {
     bool const idle = calls_.empty() && pendings_ == standing_.size() && !starting_branches_;
-    if (!pausing_ || !idle || phase_ != phase::live || stopping_ || dry_ || answering_) return false;
+    if (!pausing_ || !idle || phase_ != phase::live || stopping_ || dry_ || answering_ || !may_part_with_resources()) return false;
+    snapshot_resources(true);
     change(status_event::pause, parse_wait_reason(row_.reason), "Run was paused.");
     if (!open_.change) return pausing_ = false;
     open_.change->release = true;

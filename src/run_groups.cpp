@@ -50,6 +50,7 @@ void run::change(status_event on, wait_reason const& reason, std::string why)
 void run::submit()
 {
     if (open_.entries.empty()) return;
+    if (!resources_.empty()) keep_up_resources();
     group g;
     std::swap(g, open_);
     open_.run = g.run;
@@ -198,7 +199,7 @@ uuid run::draw_uuid()
 bool run::go_live()
 {
     if (dry_) would_go_on_ = true;
-    return !dry_ && !stopping_ && phase_ == phase::live;
+    return !dry_ && !stopping_ && phase_ == phase::live && wake_resources();
 }
 
 }  // namespace flow::detail

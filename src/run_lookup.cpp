@@ -32,6 +32,7 @@ std::string_view family_name(entry_kind k, std::string_view shape_in) noexcept
     case value: return "value";
     case published: return "publish";
     case child: return "start_run";
+    case resource: return "open_resource";
     default: return to_string(k);
     }
 }
@@ -81,7 +82,7 @@ run::found run::find(scope& s, continuation& c, position const& at, expectation 
         return found::stopped;
     }
     // In a branch an outcome is told when the cursor comes to it; at once only what was there at once in the live run.
-    bool const at_once = first.kind == entry_kind::value || first.kind == entry_kind::published || first.kind == entry_kind::child ? first.attempt == 0
+    bool const at_once = first.kind == entry_kind::value || first.kind == entry_kind::published || first.kind == entry_kind::child || first.kind == entry_kind::resource ? first.attempt == 0
                          : first.kind == entry_kind::step ? wanted.in_place && first.cls == effect::replayable && first.why.empty()
                                                           : first.kind == entry_kind::token;
     if (!its_turn || (s.in_branch().parent && !delivering_ && !at_once && recorded.ended))

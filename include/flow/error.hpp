@@ -24,7 +24,7 @@ enum class errc : std::uint16_t {
     nondeterminism = 201, undecodable, effect_unknown, journal_corrupt, no_version,
 
     step_failed = 301, step_timeout, wait_timeout, step_skipped, cancelled, output_unstorable, payload_too_large,
-    recoveries_exhausted, run_expired, child_failed,
+    recoveries_exhausted, run_expired, child_failed, snapshot_unavailable, resource_lost,
 
     usage = 401, bad_name, bad_argument, unknown_workflow, start_conflict, unknown_run, unknown_token,
     token_conflict, token_ended, wrong_shape, run_ended, unknown_intervention, bad_choice, engine_stopped,
@@ -66,6 +66,8 @@ inline constexpr auto errors = std::to_array<error_row>({
     {errc::recoveries_exhausted, "recoveries_exhausted", remedy::ask_a_person, "the run ended its process again and again without progress"},
     {errc::run_expired,          "run_expired",          remedy::give_up,      "the run's deadline passed before its end"},
     {errc::child_failed,         "child_failed",         remedy::give_up,      "a child run failed, was cancelled or expired"},
+    {errc::snapshot_unavailable, "snapshot_unavailable", remedy::give_up,      "what the run held cannot be restored from its snapshot"},
+    {errc::resource_lost,        "resource_lost",        remedy::give_up,      "what the run held ended with its process"},
     {errc::usage,                "usage",                remedy::correct,      "the call is not allowed here"},
     {errc::bad_name,             "bad_name",             remedy::correct,      "names are 1 to 256 bytes of UTF-8 without control characters"},
     {errc::bad_argument,         "bad_argument",         remedy::correct,      "an argument has the wrong type or value"},

@@ -20,6 +20,7 @@
 #include "flow/open_store.hpp"
 #include "flow/poll_until.hpp"
 #include "flow/publish.hpp"
+#include "flow/resource.hpp"
 #include "flow/schedule.hpp"
 #include "flow/send.hpp"
 #include "flow/shield.hpp"

@@ -59,9 +59,10 @@ enum class entry_kind : std::uint8_t {
     checkpoint = 30,      ///< begins a segment: payload is the state
     continued = 31,       ///< begins a segment: payload is the new arguments
     event = 37,           ///< a wait for an event ended: payload is its value, commit_ref its id
+    resource = 42,        ///< a resource was opened, or (shape_in `snapshot`) its run left memory: payload is its snapshot
     // The next issues fill these; they have their numbers now.
     child = 32, child_ended = 33, published = 34,
-    phase = 35, sent = 36, budget = 38, evidence = 39, fact = 40, plan = 41, resource = 42,
+    phase = 35, sent = 36, budget = 38, evidence = 39, fact = 40, plan = 41,
 };
 
 std::string_view to_string(entry_kind k) noexcept;
