@@ -36,6 +36,7 @@ std::optional<T> read_payload(std::string_view text)
 template std::string write_payload(failure_payload const&);
 template std::string write_payload(wait_payload const&);
 template std::string write_payload(child_payload const&);
+template std::string write_payload(resource_payload const&);
 template std::string write_payload(intervention_payload const&);
 template std::string write_payload(decision_payload const&);
 template std::string write_payload(due_payload const&);
@@ -45,6 +46,7 @@ template std::string write_payload(void_payload const&);
 template std::optional<failure_payload> read_payload(std::string_view);
 template std::optional<wait_payload> read_payload(std::string_view);
 template std::optional<child_payload> read_payload(std::string_view);
+template std::optional<resource_payload> read_payload(std::string_view);
 template std::optional<intervention_payload> read_payload(std::string_view);
 template std::optional<decision_payload> read_payload(std::string_view);
 template std::optional<due_payload> read_payload(std::string_view);

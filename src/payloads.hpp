@@ -38,6 +38,12 @@ struct child_payload {
     std::optional<failure_payload> refused;
 };
 
+/// resource: the snapshot, JSON in JSON; or why there is none.
+struct resource_payload {
+    std::optional<std::string> snapshot;
+    std::optional<failure_payload> refused;
+};
+
 /// intervention; also the waitpoint's options.
 struct intervention_payload {
     waitpoint_id waitpoint;

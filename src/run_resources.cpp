@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "flow/resource.hpp"
+#include "src/payloads.hpp"
 #include "src/resources.hpp"
 #include "src/run.hpp"
 
