@@ -3,6 +3,7 @@
 
 #include "flow/graph.hpp"
 #include "flow/graph_file.hpp"
+#include "src/graph_data.hpp"
 
 using namespace std::chrono_literals;
 using Catch::Contains;
