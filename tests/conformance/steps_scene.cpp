@@ -37,6 +37,8 @@ constexpr auto faults_at_once =
     " union all select 'mail that nobody will read' from requests q join runs r on r.num = q.run where q.fate = 0 and r.owner = 0"
     " union all select 'an event that nobody has: its wait was not ended by it' from inbox i join waitpoints w on w.num = i.consumed_by where"
     "  w.status <> 1"
+    " union all select 'an event is kept, and a run waits for it' from inbox i join waitpoints w on w.type = 3 and w.status = 0 and"
+    "  w.name = i.topic and w.correlation = i.key where i.consumed_by is null"
     " union all select 'two events ended one wait' from inbox where consumed_by is not null group by consumed_by having count(*) > 1"
     " union all select 'a wait was ended by an event that is not there' from waitpoints w where w.type = 3 and w.status = 1 and not exists"
     "  (select 1 from inbox i where i.consumed_by = w.num)) f";

@@ -17,7 +17,11 @@ struct choice {
     unsigned ready = 0, asleep = 0, tried = 0, wanted = 0;
     std::array<footprint, 2> next;
     unsigned taken = 0;
+    unsigned preempted = 0;  ///< so often a session was left that could have gone on, before this
 };
+
+// Where every order is tried, as CHESS does (Musuvathi, Qadeer 2007): few faults need more.
+constexpr unsigned most_preemptions = 3;
 
 constexpr unsigned bit(unsigned who) { return 1U << who; }
 unsigned some_of(unsigned bits, unsigned preferred) { return (bits & bit(preferred)) != 0 ? preferred : (bits & 1U) != 0 ? 0U : 1U; }
@@ -68,7 +72,9 @@ private:
                 again = (ready & ~c.asleep) == 0;
                 if (!again) {
                     c.taken = some_of(ready & ~c.asleep, last);
-                    c.wanted = which_ == orders::all ? ready : bit(c.taken);
+                    if (which_ == orders::all && !choices_.empty()) c.preempted = choices_.back().preempted + (preempts(choices_.back()) ? 1 : 0);
+                    bool const may_leave = c.preempted < most_preemptions || (ready & bit(last)) == 0 || choices_.empty();
+                    c.wanted = which_ == orders::all && may_leave ? ready : bit(c.taken);
                     choices_.push_back(c);
                 }
             }
@@ -79,6 +85,13 @@ private:
             two_.step(who);
             last = who;
         }
+    }
+
+    /// Its predecessor could have gone on.
+    bool preempts(choice const& c) const
+    {
+        auto const i = static_cast<std::size_t>(&c - choices_.data());
+        return i > 0 && choices_[i - 1].taken != c.taken && (c.ready & bit(choices_[i - 1].taken)) != 0;
     }
 
     choice look(unsigned ready) const

@@ -15,6 +15,7 @@ enum class orders {
     /// Of orders that differ only in neighbours that do not depend on each other one is tried: partial-order reduction with sleep
     /// sets (Flanagan, Godefroid 2005), which leaves out no outcome.
     that_differ,
+    /// Every order in which a session that could go on is left at most three times; being left because it waits does not count.
     all,
 };
 
