@@ -40,8 +40,8 @@ constexpr auto faults_at_once =
     " union all select 'an event is kept, and a run waits for it' from inbox i join waitpoints w on w.type = 3 and w.status = 0 and"
     "  w.name = i.topic and w.correlation = i.key where i.consumed_by is null"
     " union all select 'two events ended one wait' from inbox where consumed_by is not null group by consumed_by having count(*) > 1"
-    " union all select 'a wait was ended by an event that is not there' from waitpoints w where w.type = 3 and w.status = 1 and not exists"
-    "  (select 1 from inbox i where i.consumed_by = w.num)) f";
+    " union all select 'a wait was ended by an event that is not there' from waitpoints w where w.type = 3 and w.status = 1 and exists"
+    "  (select 1 from edges e where e.waitpoint = w.num) and not exists (select 1 from inbox i where i.consumed_by = w.num)) f";
 constexpr auto faults_after_scan =
     "select string_agg(what, '; ') from ("
     " select 'a parked run waits for what is decided' what from edges e join waitpoints w on w.num = e.waitpoint join runs r on r.num = e.run"
@@ -87,6 +87,13 @@ group scene::deciding(held_run const& run, waitpoint_status fate) const
 {
     auto g = run.change(status_event::unblock);
     g.effects = {decide_waitpoint{wait_, fate}};
+    return g;
+}
+
+group scene::giving_back(held_run const& run, waitpoint_row const& row) const
+{
+    auto g = run.change(status_event::unblock);
+    g.effects = {return_event{row.id, row.name, row.correlation}};
     return g;
 }
 
@@ -169,7 +176,7 @@ side scene::delivers(event const& e) const
 {
     return made_of<delivered>([e](flow::store& s) { return s.deliver(e); }, [](auto const& d) {
         bool const won = d.answer == delivery_answer::matched;
-        return side::answer_told{won ? "matched" : d.answer == delivery_answer::kept ? "kept" : "lost",
+        return side::answer_told{won ? "matched" : d.answer == delivery_answer::kept ? "kept" : "told amiss",
                                  won ? std::optional(waitpoint_status::completed) : std::nullopt};
     });
 }
@@ -225,6 +232,8 @@ std::string scene::check(std::string const& name, both const& sides)
     wrong(first.won && second.won, "two have decided one wait");
     auto const won = first.won ? first.won : second.won;
     wrong(won && *won != status, "the wait has another fate than its winner was told");
+    // Every value here is one that its waits want.
+    wrong(first.text == "told amiss" || second.text == "told amiss", "a sender is told that another shape is wanted");
     for (auto const& e : events_) {
         auto const row = two_.ask("select (consumed_by is not null)::int from inbox where id = '" + to_string(e.id) + "'");
         wrong(row.empty(), "an event is lost");

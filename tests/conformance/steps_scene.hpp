@@ -64,6 +64,7 @@ public:
     group registering(held_run const& run, std::optional<waitpoint_row> made = {}) const;
     group parking(held_run const& run) const;
     group deciding(held_run const& run, waitpoint_status fate) const;
+    group giving_back(held_run const& run, waitpoint_row const& row) const;
 
     /// Looks whether all is well; in a few words what came of it. A test fails with `name` and the schedule.
     std::string check(std::string const& name, both const& sides);

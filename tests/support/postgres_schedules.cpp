@@ -6,9 +6,11 @@
 #include <stdexcept>
 #include <utility>
 
-namespace flow::test {
+namespace flow::test
+{
 
-namespace {
+namespace
+{
 
 std::string told;
 
@@ -20,11 +22,11 @@ struct choice {
     unsigned preempted = 0;  ///< so often a session was left that could have gone on, before this
 };
 
-// Where every order is tried, as CHESS does (Musuvathi, Qadeer 2007): few faults need more.
-constexpr unsigned most_preemptions = 3;
-
 constexpr unsigned bit(unsigned who) { return 1U << who; }
-unsigned some_of(unsigned bits, unsigned preferred) { return (bits & bit(preferred)) != 0 ? preferred : (bits & 1U) != 0 ? 0U : 1U; }
+unsigned some_of(unsigned bits, unsigned preferred)
+{
+    return (bits & bit(preferred)) != 0 ? preferred : (bits & 1U) != 0 ? 0U : 1U;
+}
 
 struct event {
     unsigned who;
@@ -34,7 +36,7 @@ struct event {
 
 class search {
 public:
-    search(stepped_pair& two, orders which) : two_(two), which_(which) {}
+    search(stepped_pair& two, std::optional<unsigned> preemptions) : two_(two), most_(preemptions) {}
 
     explored run(std::function<round_of()> const& fresh)
     {
@@ -72,9 +74,9 @@ private:
                 again = (ready & ~c.asleep) == 0;
                 if (!again) {
                     c.taken = some_of(ready & ~c.asleep, last);
-                    if (which_ == orders::all && !choices_.empty()) c.preempted = choices_.back().preempted + (preempts(choices_.back()) ? 1 : 0);
-                    bool const may_leave = c.preempted < most_preemptions || (ready & bit(last)) == 0 || choices_.empty();
-                    c.wanted = which_ == orders::all && may_leave ? ready : bit(c.taken);
+                    if (depth > 0) c.preempted = choices_.back().preempted + (preempts(choices_.back()) ? 1 : 0);
+                    bool const may_leave = depth == 0 || (ready & bit(last)) == 0 || c.preempted < most_.value_or(0);
+                    c.wanted = most_ && may_leave ? ready : bit(c.taken);
                     choices_.push_back(c);
                 }
             }
@@ -100,7 +102,7 @@ private:
         c.ready = ready;
         for (unsigned who : {0U, 1U})
             if ((ready & bit(who)) != 0) c.next[who] = two_.next(who);
-        if (choices_.empty() || which_ == orders::all) return c;
+        if (choices_.empty() || most_) return c;
         // Who was tried before, or slept, and did not depend on what was done instead: its turn now was had then.
         auto const& before = choices_.back();
         auto const other = 1U - before.taken;
@@ -134,7 +136,7 @@ private:
             e.knows[1] = std::max(e.knows[1], events_[i].knows[1]);
             e.knows[who] = own + 1;
         }
-        if (nearest && *nearest < choices_.size() && *nearest < depth) {
+        if (!most_ && nearest && *nearest < choices_.size() && *nearest < depth) {
             auto& c = choices_[*nearest];
             c.wanted |= (c.ready & bit(who)) != 0 ? bit(who) : c.ready;
         }
@@ -156,14 +158,17 @@ private:
     }
 
     stepped_pair& two_;
-    orders const which_;
+    std::optional<unsigned> const most_;
     std::vector<choice> choices_;
     std::vector<event> events_;
 };
 
 }  // namespace
 
-explored explore(stepped_pair& two, orders which, std::function<round_of()> const& fresh) { return search(two, which).run(fresh); }
+explored explore(stepped_pair& two, std::optional<unsigned> preemptions, std::function<round_of()> const& fresh)
+{
+    return search(two, preemptions).run(fresh);
+}
 
 std::string const& schedule_text() { return told; }
 

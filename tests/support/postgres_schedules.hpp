@@ -4,20 +4,12 @@
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
-#include <vector>
 
 #include "support/postgres_steps.hpp"
 
 namespace flow::test {
-
-enum class orders {
-    /// Of orders that differ only in neighbours that do not depend on each other one is tried: partial-order reduction with sleep
-    /// sets (Flanagan, Godefroid 2005), which leaves out no outcome.
-    that_differ,
-    /// Every order in which a session that could go on is left at most three times; being left because it waits does not count.
-    all,
-};
 
 /// One schedule's rows, freshly made, and what is to be done to them at once.
 struct round_of {
@@ -33,8 +25,11 @@ struct explored {
     std::map<std::string, std::size_t> outcomes;
 };
 
+/// Without `preemptions`, of orders that differ only in neighbours that do not depend on each other one is tried: partial-order reduction
+/// with sleep sets (Flanagan, Godefroid 2005), which leaves out no outcome. With it, every order in which a session that could go on is left
+/// at most so often, as CHESS does (Musuvathi, Qadeer 2007); being left because it waits does not count.
 /// The rows of each schedule are `fresh`: the same again but for their ids, so that the same choices lead to the same statements.
-explored explore(stepped_pair& two, orders which, std::function<round_of()> const& fresh);
+explored explore(stepped_pair& two, std::optional<unsigned> preemptions, std::function<round_of()> const& fresh);
 
 /// The schedule under way, or the last one: a line for each statement, for the message of a check that fails.
 std::string const& schedule_text();

@@ -79,10 +79,11 @@ struct stepped_pair::watcher {
         transaction.exec("set client_min_messages = error; set search_path = \"" + schema + "\"");
     }
 
-    bool waits(int backend)
+    /// Others may be in its way for a moment, such as autovacuum: that passes by itself.
+    bool waits(int backend, int for_whom)
     {
-        auto const r = transaction.exec("select cardinality(pg_blocking_pids(" + std::to_string(backend) + "))");
-        return r[0][0].as<int>() > 0;
+        auto const r = transaction.exec("select " + std::to_string(for_whom) + " = any(pg_blocking_pids(" + std::to_string(backend) + "))");
+        return r[0][0].as<bool>();
     }
 
     pqxx::connection link;
@@ -194,18 +195,18 @@ void stepped_pair::settle()
         // A statement takes a tenth of a millisecond; what takes longer may be waiting.
         if (changed_.wait_for(lock, 300us, none_moves)) return;
         auto const seen = changes_;
-        std::vector<int> moving;
-        for (auto const& s : sides_)
-            if (s.now == state::moving) moving.push_back(s.backend);
+        std::vector<std::pair<int, int>> moving;
+        for (std::size_t i = 0; i < 2; ++i)
+            if (sides_[i].now == state::moving) moving.emplace_back(sides_[i].backend, sides_[1 - i].backend);
         lock.unlock();
         bool all_wait = true;
-        for (auto const backend : moving) all_wait = all_wait && watcher_->waits(backend);
+        for (auto const& [backend, other] : moving) all_wait = all_wait && watcher_->waits(backend, other);
         lock.lock();
         // One that stood meanwhile may have released a lock; if both wait for each other, the server ends it.
         if (all_wait && seen == changes_ && moving.size() < 2) return;
         if (std::chrono::steady_clock::now() > limit) {
-            lock.unlock();
             auto const texts = sides_[0].text + "\n" + sides_[1].text;
+            lock.unlock();
             let_all_go();
             throw std::runtime_error("the stepped sessions do not come to rest; their last statements:\n" + texts);
         }
