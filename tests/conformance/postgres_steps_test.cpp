@@ -245,7 +245,7 @@ TEST_CASE("P36: two transactions at one wait, in every order of their statements
 TEST_CASE("P36: what was left out of those orders comes to the same", "[store][wait][race][steps][slow]")
 {
     // Nothing is left out here but what takes too many preemptions: one more each time, as long as the schedules are few.
-    constexpr std::size_t few = 50;
+    constexpr std::size_t few = 40;
     stepped_place place;
     for (auto const& p : pairs) {
         INFO(p.name);
