@@ -35,6 +35,8 @@ constexpr auto faults_at_once =
     "  and r.status <> 6 and k.run is null"
     " union all select 'woken for what is pending' from wakes k join waitpoints w on w.num = k.waitpoint where w.status = 0"
     " union all select 'mail that nobody will read' from requests q join runs r on r.num = q.run where q.fate = 0 and r.owner = 0"
+    " union all select 'enough have answered, and nothing is decided' from waitpoints w where w.purpose = 3 and w.status = 0 and"  // of `question`
+    "  (select count(*) from responses p where p.waitpoint = w.num) >= 2"
     " union all select 'an event that nobody has: its wait was not ended by it' from inbox i join waitpoints w on w.num = i.consumed_by where"
     "  w.status <> 1"
     " union all select 'an event is kept, and a run waits for it' from inbox i join waitpoints w on w.type = 3 and w.status = 0 and"
