@@ -53,6 +53,20 @@ void check_journal(store& s, run_row const& row, std::vector<journal_entry> cons
     if (is_terminal(row.status.run)) CHECK(entries.back().kind == entry_kind::snapshot);
 }
 
+void check_run(store& s, run_row const& row)
+{
+    CAPTURE(to_string(row.id), row.workflow, to_string(row.status.execution), to_string(row.status.run));
+    check_bucket(row);                                                                     // I1
+    check_journal(s, row, s.journal(row.id, seq_no::none, 10'000'000).value());
+    if (row.status.execution != execution_status::executing_with_waitpoints && row.status.execution != execution_status::suspended) return;
+    auto const reason = parse_wait_reason(row.reason);
+    if (reason.type == wait_reason::kind::code) return;
+    if (row.status.run == run_status::paused && row.reason.empty()) return;                // as written before the reason was kept
+    auto const id = parse_uuid(reason.id);
+    REQUIRE(id);
+    CHECK(s.waitpoint(waitpoint_id{*id}).value().has_value());                             // I2
+}
+
 }  // namespace
 
 void check_invariants(store& s)
@@ -61,19 +75,9 @@ void check_invariants(store& s)
     every.limit = 10'000;
     std::set<run_id> known, unfinished;
     for (auto const& row : s.reader().runs(every).value()) {
-        CAPTURE(to_string(row.id), row.workflow, to_string(row.status.execution), to_string(row.status.run));
         known.insert(row.id);
         if (!is_terminal(row.status.run)) unfinished.insert(row.id);
-        check_bucket(row);                                                                 // I1
-        check_journal(s, row, s.journal(row.id, seq_no::none, 10'000'000).value());
-        if (row.status.execution == execution_status::executing_with_waitpoints || row.status.execution == execution_status::suspended) {
-            auto const reason = parse_wait_reason(row.reason);
-            if (reason.type == wait_reason::kind::code) continue;
-            if (row.status.run == run_status::paused && row.reason.empty()) continue;     // as written before the reason was kept
-            auto const id = parse_uuid(reason.id);
-            REQUIRE(id);
-            CHECK(s.waitpoint(waitpoint_id{*id}).value().has_value());            // I2
-        }
+        check_run(s, row);
     }
     waitpoint_filter all;
     all.limit = 100'000;
@@ -81,6 +85,21 @@ void check_invariants(store& s)
         CAPTURE(to_string(w.id), w.place);
         CHECK(known.count(w.run) == 1);                                                    // I6
         if (w.status == waitpoint_status::pending) CHECK(unfinished.count(w.run) == 1);    // I2
+    }
+}
+
+void check_invariants(store& s, std::span<run_id const> runs)
+{
+    for (auto const id : runs) {
+        auto const row = s.run(id).value();
+        REQUIRE(row);
+        check_run(s, *row);
+        waitpoint_filter its;
+        its.run = id;
+        for (auto const& w : s.reader().waitpoints(its).value()) {
+            CAPTURE(to_string(w.id), w.place);
+            if (w.status == waitpoint_status::pending) CHECK_FALSE(is_terminal(row->status.run));  // I2
+        }
     }
 }
 

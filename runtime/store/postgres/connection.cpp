@@ -3,6 +3,9 @@
 #include <charconv>
 #include <unordered_map>
 #include <utility>
+#include <vector>
+
+#include "runtime/store/postgres/stepping.hpp"
 
 // The same source for libpqxx 6.4 and 7: what 6.4 has, 7 still has, some of it deprecated.
 #pragma GCC diagnostic push
@@ -30,6 +33,22 @@ struct connection::impl {
 
 namespace {
 
+thread_local stepper const* before_each = nullptr;
+
+/// Our own texts: ';' stands nowhere but between statements and in quotes.
+std::vector<std::string> apart(std::string const& statements)
+{
+    std::vector<std::string> out(1);
+    bool quoted = false;
+    for (char const c : statements) {
+        if (c == '\'') quoted = !quoted;
+        if (c == ';' && !quoted) out.emplace_back();
+        else if (c != ' ' || !out.back().empty()) out.back() += c;
+    }
+    std::erase(out, "");
+    return out;
+}
+
 template <class F>
 auto told_apart(F const& f, pqxx::connection* link = nullptr)
 {
@@ -46,6 +65,8 @@ auto told_apart(F const& f, pqxx::connection* link = nullptr)
 }
 
 }  // namespace
+
+void step_statements(stepper const* before) noexcept { before_each = before; }
 
 bool rows::step() noexcept { return ++held_->at < static_cast<std::ptrdiff_t>(held_->result.size()); }
 std::size_t rows::size() const noexcept { return static_cast<std::size_t>(held_->result.size()); }
@@ -96,6 +117,7 @@ connection::~connection() = default;
 rows connection::run(std::string const& sql, params const& p)
 {
     if (!next_.empty()) simple("");
+    if (before_each) (*before_each)(sql, impl_->link.backendpid());
     return told_apart(
         [&] {
             auto it = impl_->names.find(sql);
@@ -117,7 +139,16 @@ rows connection::simple(std::string const& sql)
     if (!next_.empty()) in_transaction_ = true;
     auto const statements = std::exchange(next_, {}) + sql;
     return told_apart(
-        [&] { return rows(std::make_shared<rows::held>(rows::held{impl_->transaction.exec(statements)})); }, &impl_->link);
+        [&] {
+            if (!before_each) return rows(std::make_shared<rows::held>(rows::held{impl_->transaction.exec(statements)}));
+            pqxx::result last;
+            for (auto const& one : apart(statements)) {
+                (*before_each)(one, impl_->link.backendpid());
+                last = impl_->transaction.exec(one);
+            }
+            return rows(std::make_shared<rows::held>(rows::held{last}));
+        },
+        &impl_->link);
 }
 
 void connection::commit(std::string const& last)
@@ -131,6 +162,7 @@ void connection::rollback() noexcept
     next_.clear();
     if (!std::exchange(in_transaction_, false)) return;
     try {
+        if (before_each) (*before_each)("rollback", impl_->link.backendpid());
         impl_->transaction.exec("rollback");
     } catch (...) {
         in_transaction_ = true;  // unusable

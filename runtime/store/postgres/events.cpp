@@ -55,11 +55,12 @@ open_waits waiting_for(connection& c, event const& e)
         if (found.empty()) return out;
         after = found.back().num;
         for (auto& w : found) {
+            bool const fits = detail::fits(w.row, e.payload);
+            // It may time out or be withdrawn just now: then nobody waits here.
+            if (fits && !c.run("select 1 from waitpoints where num = $1 and status = 0 for no key update", params{} << w.num).step()) continue;
             if (!out.any) out.wanted = w.row.shape;
             out.any = true;
-            if (!detail::fits(w.row, e.payload)) continue;
-            // It may time out or be withdrawn just now.
-            if (!c.run("select 1 from waitpoints where num = $1 and status = 0 for no key update", params{} << w.num).step()) continue;
+            if (!fits) continue;
             out.fitting = std::move(w);
             return out;
         }
