@@ -242,7 +242,7 @@ TEST_CASE("P36: two transactions at one wait, in every order of their statements
     }
 }
 
-TEST_CASE("P36: what was left out of those orders comes to the same", "[store][wait][race][steps][slow]")
+TEST_CASE("P36: what was left out of those orders comes to the same", "[.exhaustive][store][wait][race][steps]")
 {
     // Nothing is left out here but what takes too many preemptions: one more each time, as long as the schedules are few.
     constexpr std::size_t few = 40;
