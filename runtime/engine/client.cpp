@@ -78,7 +78,7 @@ void add_responses(store_reader& reader, run_view& v)
             if (q.status != waitpoint_status::completed || r.by != q.by)
                 v.happened.push_back({seq_no::none, r.at, q.place + (r.approves ? " was approved by " : " was rejected by ") + r.by, r.by, r.why});
     if (v.happened.size() > before)
-        std::stable_sort(v.happened.begin(), v.happened.end(), [](auto const& a, auto const& b) { return a.at < b.at; });
+        std::sort(v.happened.begin(), v.happened.end(), [](auto const& a, auto const& b) { return std::pair(a.at, a.entry) < std::pair(b.at, b.entry); });
 }
 
 run_view view_of(detail::client_core& core, run_id id)
