@@ -8,7 +8,7 @@ namespace flow::detail {
 
 namespace {
 
-date::time_zone const& known(void const* zone) { return *static_cast<date::time_zone const*>(zone); }
+date::time_zone const& zone_at(void const* zone) { return *static_cast<date::time_zone const*>(zone); }
 
 }  // namespace
 
@@ -29,7 +29,7 @@ local_minute time_zone::local(time_point t) const
 {
     using namespace std::chrono;
     auto const whole = floor<seconds>(t.time_since_epoch());
-    auto const ahead = zone_ ? known(zone_).get_info(date::sys_seconds(whole)).offset : seconds{0};
+    auto const ahead = zone_ ? zone_at(zone_).get_info(date::sys_seconds(whole)).offset : seconds{0};
     return local_minute(floor<minutes>(whole + ahead));
 }
 
@@ -37,7 +37,7 @@ time_point time_zone::instant(local_minute m) const
 {
     auto const shown = m.time_since_epoch();
     if (!zone_) return time_point(shown);
-    auto const info = known(zone_).get_info(date::local_seconds(shown));
+    auto const info = zone_at(zone_).get_info(date::local_seconds(shown));
     if (info.result == date::local_info::nonexistent) return time_point(info.first.end.time_since_epoch());
     return time_point(shown - info.first.offset);
 }
