@@ -2,6 +2,7 @@
 #include <flow/flow.hpp>
 
 #include <functional>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -94,4 +95,21 @@ flow::workflow<int> changes(order o)
     });
     co_await flow::step("b", flow::replayable, [&total] { return total--; });  // lint: changes_captured
     co_return total;
+}
+
+struct arm {
+    static std::unique_ptr<arm> open() { return std::make_unique<arm>(); }
+    int width = 0;
+};
+
+flow::workflow<int> takes_another(order o)
+{
+    auto hand = co_await flow::open_resource<arm>("hand");
+    auto spare = co_await flow::open_resource<arm>("spare");
+    co_await flow::step("a", flow::replayable, [&] {
+        hand->width = 1;
+        hand = std::move(spare);  // lint: changes_captured
+        o.id = "c";  // lint: changes_captured
+    });
+    co_return 1;
 }

@@ -2,6 +2,7 @@
 #include <flow/flow.hpp>
 
 #include <functional>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -112,4 +113,23 @@ flow::workflow<int> changes(order o)
     co_await flow::step("b", flow::replayable, [total]() mutable { return total += 1; });  // lint: allow changes_captured
     seen.push_back(total);
     co_return total;
+}
+
+struct arm {
+    static std::unique_ptr<arm> open() { return std::make_unique<arm>(); }
+    int width = 0;
+    std::vector<int> seen;
+};
+
+flow::workflow<int> holds()
+{
+    auto hand = co_await flow::open_resource<arm>("hand");
+    co_await flow::step("a", flow::replayable, [&] {
+        hand->width = 1;
+        hand->width += 2;
+        ++hand->width;
+        (*hand).width = 3;
+        hand->seen.push_back(1);
+    });
+    co_return 1;
 }
