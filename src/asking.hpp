@@ -13,6 +13,9 @@
 
 namespace flow::detail {
 
+/// shape_in of the entries of a wait for people; those of other waits have it not.
+inline constexpr std::string_view question_mark = "ask";
+
 /// As the options of a waitpoint hold them.
 std::string write_terms(question_terms const& t);
 std::optional<question_terms> read_terms(std::string_view options);

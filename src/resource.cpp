@@ -22,11 +22,11 @@ void resource_slot::sleep(std::string snapshot, std::string damaged)
     asleep_ = true;
 }
 
-std::unique_ptr<error> resource_slot::wake()
+std::optional<error> resource_slot::wake()
 {
-    if (!asleep_) return nullptr;
+    if (!asleep_) return std::nullopt;
     auto const fail = [&](errc code, std::string const& why) {
-        return std::make_unique<error>(error_detail{code, "", "resource \"" + printable(name_, 256) + "\" " + why, at_.place, 0});
+        return error(error_detail{code, "", "resource \"" + printable(name_, 256) + "\" " + why, at_.place, 0});
     };
     if (!is_resumable()) return fail(errc::resource_lost, "lived in a process that has ended: it has no snapshot");
     if (!damaged_.empty()) return fail(errc::snapshot_unavailable, "cannot be restored: " + damaged_);
@@ -36,7 +36,7 @@ std::unique_ptr<error> resource_slot::wake()
         return fail(errc::snapshot_unavailable, "cannot be restored: " + describe(std::current_exception()).message());
     }
     asleep_ = false;
-    return nullptr;
+    return std::nullopt;
 }
 
 void resource_slot::need()

@@ -1,6 +1,7 @@
 // An operation looks for what is recorded of it; code that asks for something else is told apart.
 #include "src/run.hpp"
 
+#include "src/asking.hpp"
 #include "src/pending.hpp"
 
 namespace flow::detail {
@@ -26,7 +27,7 @@ std::string_view family_name(entry_kind k, std::string_view shape_in) noexcept
     switch (family(k)) {
     case step: return "step";
     case waited:
-        return k == child_ended ? "wait_for_run" : shape_in == "event" ? "wait_for_event" : shape_in == "ask" ? "ask" : "wait_for_token";
+        return k == child_ended ? "wait_for_run" : shape_in == "event" ? "wait_for_event" : shape_in == question_mark ? "ask" : "wait_for_token";
     case woken: return "sleep";
     case token: return "make_token";
     case value: return "value";

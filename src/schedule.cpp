@@ -1,6 +1,7 @@
 #include "src/schedule.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "src/cron.hpp"
 #include "src/names.hpp"
@@ -198,14 +199,14 @@ outcome<std::vector<time_point>> firings_between(schedule_terms const& terms, ti
 std::string text_of(timing const& t)
 {
     if (!t.cron.empty()) return "cron \"" + t.cron + "\" (" + (t.zone.empty() ? "UTC" : t.zone) + ")";
-    std::string text = std::to_string(t.length.count()) + "us";
+    struct unit {
+        duration length;
+        char const* name;
+    };
     using namespace std::chrono;
-    if (t.length % hours{24} == duration::zero()) text = std::to_string(t.length / hours{24}) + "d";
-    else if (t.length % hours{1} == duration::zero()) text = std::to_string(t.length / hours{1}) + "h";
-    else if (t.length % minutes{1} == duration::zero()) text = std::to_string(t.length / minutes{1}) + "min";
-    else if (t.length % seconds{1} == duration::zero()) text = std::to_string(t.length / seconds{1}) + "s";
-    else if (t.length % milliseconds{1} == duration::zero()) text = std::to_string(t.length / milliseconds{1}) + "ms";
-    return "every " + text;
+    static constexpr unit units[] = {{hours{24}, "d"}, {hours{1}, "h"}, {minutes{1}, "min"}, {seconds{1}, "s"}, {milliseconds{1}, "ms"}, {duration{1}, "us"}};
+    auto const largest = std::find_if(std::begin(units), std::end(units), [&](unit const& u) { return t.length % u.length == duration::zero(); });
+    return "every " + std::to_string(t.length / largest->length) + largest->name;
 }
 
 }  // namespace flow::detail

@@ -41,8 +41,7 @@ struct schedule_command {
 
 /// Where it stands: what is carried from one turn to the next.
 struct schedule_state {
-    bool begun = false;
-    schedule_terms terms;
+    schedule_terms terms;                 ///< without a name: it has not begun
     time_point seen{};                    ///< what fell due up to here is done
     std::optional<time_point> last;
     std::optional<run_id> last_run;

@@ -2,6 +2,7 @@
 // pauses it keeps as any run does; so there is no table of schedules, and no code that looks after them.
 #include <algorithm>
 #include <utility>
+#include <variant>
 
 #include "flow/as_outcome.hpp"
 #include "flow/checkpoint.hpp"
@@ -90,19 +91,26 @@ workflow<schedule_state> fire(schedule_state s, time_point at)
     co_return s;
 }
 
+/// Of an `any` whose first branch is a command.
+template <class... Others>
+std::optional<schedule_command> command_in(std::variant<schedule_command, Others...> const& first)
+{
+    return first.index() == 0 ? std::optional(std::get<0>(first)) : std::nullopt;
+}
+
 /// Waits for what comes first: an instant, a command, the end of the last run.
 workflow<std::optional<schedule_command>> next_command(std::optional<time_point> due, std::optional<run_id> running)
 {
     if (due && running) {
         auto const first = co_await any(wait_for_event<schedule_command>(schedule_topic), sleep_until(*due), until_over(*running));
-        co_return first.index() == 0 ? std::optional(std::get<0>(first)) : std::nullopt;
+        co_return command_in(first);
     }
     if (due) {
         auto const first = co_await any(wait_for_event<schedule_command>(schedule_topic), sleep_until(*due));
-        co_return first.index() == 0 ? std::optional(std::get<0>(first)) : std::nullopt;
+        co_return command_in(first);
     }
     auto const first = co_await any(wait_for_event<schedule_command>(schedule_topic), until_over(*running));
-    co_return first.index() == 0 ? std::optional(std::get<0>(first)) : std::nullopt;
+    co_return command_in(first);
 }
 
 }  // namespace
@@ -111,8 +119,7 @@ workflow<void> fires(schedule_terms first, std::uint64_t fired_before)
 {
     auto s = co_await state<schedule_state>();
     auto const now = co_await flow::now();
-    if (!s.begun) {
-        s.begun = true;
+    if (s.terms.name.empty()) {  // its first turn
         s.terms = std::move(first);
         s.seen = now;
         s.fired = fired_before;

@@ -127,8 +127,8 @@ bool make_token_base::make(run& r, position const& at)
 
 namespace {
 
-/// What the entries of a wait for an event have, and those of other waits have not.
-constexpr std::string_view event_mark = "event", question_mark = "ask";
+/// shape_in of the entries of a wait for an event.
+constexpr std::string_view event_mark = "event";
 
 std::string_view mark_of(wait_base const& op) { return op.is_event() ? event_mark : op.is_question() ? question_mark : std::string_view(); }
 

@@ -4,6 +4,7 @@
 
 #include <concepts>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -58,7 +59,7 @@ public:
     /// What was recorded of it; it is restored when the run goes live. `damaged`: why it cannot be.
     void sleep(std::string snapshot, std::string damaged);
     /// Nothing: it is open. Else why it cannot be.
-    std::unique_ptr<error> wake();
+    std::optional<error> wake();
     /// For its user: it is open, or is now. Holds the run where it is replayed. Throws flow::error: usage, snapshot_unavailable, resource_lost.
     void need();
     void let_go() noexcept;

@@ -2,6 +2,7 @@
 #include <optional>
 #include <ostream>
 
+#include "flow/detail/enum_names.hpp"
 #include "flow/schedule.hpp"
 #include "runtime/cli/find.hpp"
 #include "runtime/cli/json.hpp"
@@ -14,24 +15,17 @@ namespace flow::cli {
 
 namespace {
 
-std::string_view word_of(overlap_policy p)
+template <class Policy>
+std::string_view word_of(Policy p)
 {
-    return p == overlap_policy::skip ? "skip" : p == overlap_policy::buffer_one ? "buffer_one" : "allow";
-}
-std::string_view word_of(catch_up_policy p)
-{
-    return p == catch_up_policy::one ? "one" : p == catch_up_policy::all ? "all" : "none";
+    return detail::names_of<Policy>().name(static_cast<std::int64_t>(p));
 }
 
 template <class Policy>
-Policy read_policy(std::string_view option, std::string_view text, std::initializer_list<Policy> all)
+Policy read_policy(std::string_view option, std::string_view text, char const* words)
 {
-    if (text.empty()) return *all.begin();
-    std::string words;
-    for (auto const p : all) {
-        if (word_of(p) == text) return p;
-        words += (words.empty() ? "" : ", ") + std::string(word_of(p));
-    }
+    if (text.empty()) return Policy{};
+    if (auto const value = detail::names_of<Policy>().value(text)) return static_cast<Policy>(*value);
     throw misuse(std::string(option) + ' ' + std::string(text) + ": it is one of " + words);
 }
 
@@ -92,8 +86,8 @@ void make_schedule(session const& s)
 {
     auto const& a = s.asked;
     schedule_options o;
-    o.overlap = read_policy("--overlap", a.overlap, {overlap_policy::skip, overlap_policy::buffer_one, overlap_policy::allow});
-    o.catch_up = read_policy("--catch-up", a.catch_up, {catch_up_policy::one, catch_up_policy::all, catch_up_policy::none});
+    o.overlap = read_policy<overlap_policy>("--overlap", a.overlap, "skip, buffer_one, allow");
+    o.catch_up = read_policy<catch_up_policy>("--catch-up", a.catch_up, "one, all, none");
     o.limit = a.firings;
     if (!a.until.empty()) {
         if (read_length(a.until)) throw misuse("--until " + a.until + ": write an instant, 2026-11-30 or 2026-11-30T09:10:34Z");

@@ -7,6 +7,7 @@
 #include "flow/store_reader.hpp"
 #include "runtime/engine/client_core.hpp"
 #include "runtime/engine/deadline.hpp"
+#include "src/asking.hpp"
 #include "src/names.hpp"
 #include "src/payloads.hpp"
 
@@ -89,7 +90,8 @@ run_view view_of(detail::client_core& core, run_id id)
     open.run = id;
     open.status = waitpoint_status::pending;
     auto view = detail::make_view(std::move(run->row), run->entries, core.data->reader().waitpoints(open).value());
-    add_responses(core.data->reader(), view);
+    bool const asked = std::any_of(run->entries.begin(), run->entries.end(), [](auto const& e) { return e.shape_in == detail::question_mark; });
+    if (asked) add_responses(core.data->reader(), view);
     return view;
 }
 

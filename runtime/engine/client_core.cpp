@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 #include <utility>
 
 #include "flow/store_reader.hpp"
@@ -58,6 +59,18 @@ client_core::client_core(store_ptr s, std::string who, clock const* c, random_so
       random_(r ? std::move(r) : system_random), log_(std::move(l))
 {
     if (!data) throw error(errc::usage, "an engine or client needs a store");
+}
+
+outcome<std::vector<run_row>> client_core::all_runs(run_filter which) const
+{
+    std::vector<run_row> all;
+    for (;;) {
+        auto page = data->reader().runs(which);
+        if (!page) return page.error();
+        std::move(page->begin(), page->end(), std::back_inserter(all));
+        if (page->size() < which.limit) return all;
+        which.before = all.back().id;
+    }
 }
 
 uuid client_core::new_uuid4() const

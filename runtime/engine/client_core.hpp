@@ -10,10 +10,12 @@
 #include <span>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "flow/engine.hpp"
 #include "flow/log.hpp"
 #include "flow/store.hpp"
+#include "flow/store_reader.hpp"
 #include "runtime/engine/steadfast_clock.hpp"
 
 namespace flow::detail {
@@ -30,6 +32,9 @@ public:
     uuid new_uuid7() const;
     uuid new_uuid4() const;
     void log(log_level level, std::string const& text) const;
+
+    /// Every one, page by page.
+    outcome<std::vector<run_row>> all_runs(run_filter which) const;
 
     /// An event as it is told here and now; id and addressee are still to be given. bad_name, bad_argument, bad_payload.
     event make_event(std::string_view topic, std::string_view correlation, std::string_view json, event_options const& o) const;

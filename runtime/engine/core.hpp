@@ -131,7 +131,6 @@ private:
     void evict_waiting();
     duration until_next_eviction() const;
     /// The whole list, page by page.
-    outcome<std::vector<run_row>> all_runs(run_filter which);
     void next_suspect();
     std::vector<std::shared_ptr<driver>> all_drivers() const;
     void trouble(std::string const& doing, error const& e);

@@ -88,8 +88,10 @@ schedule_row row_of(client& on, run_row const& run)
     return row;
 }
 
-[[noreturn]] void no_schedule(std::string_view name)
+run_row existing(store_reader& reader, std::string_view name)
 {
+    auto found = newest_of(reader, name);
+    if (found.generation > 0) return std::move(found.row);
     throw error(errc::unknown_run, "no schedule \"" + detail::printable(name, 100) + "\" in this store; client::schedules() and `flow schedules` list them");
 }
 
@@ -140,12 +142,7 @@ std::vector<schedule_row> client::schedules()
     std::map<std::string, run_row> newest;  // the first seen of a name: runs come newest first
     run_filter which;
     which.workflow = detail::schedule_workflow;
-    for (;;) {
-        auto const page = core_->data->reader().runs(which).value();
-        for (auto const& r : page) newest.try_emplace(name_in(r.key), r);
-        if (page.size() < which.limit) break;
-        which.before = page.back().id;
-    }
+    for (auto const& r : core_->all_runs(which).value()) newest.try_emplace(name_in(r.key), r);
     std::vector<schedule_row> all;
     for (auto const& [_, run] : newest) all.push_back(row_of(*this, run));
     return all;
@@ -153,20 +150,17 @@ std::vector<schedule_row> client::schedules()
 
 schedule_row client::schedule_of(std::string_view name)
 {
-    auto const found = newest_of(core_->data->reader(), name);
-    if (found.generation == 0) no_schedule(name);
-    return row_of(*this, found.row);
+    return row_of(*this, existing(core_->data->reader(), name));
 }
 
 std::size_t client::backfill(std::string_view name, time_point from, time_point to)
 {
-    auto const found = newest_of(core_->data->reader(), name);
-    if (found.generation == 0) no_schedule(name);
+    auto const run = existing(core_->data->reader(), name).id;
     if (to > core_->time().now()) throw error(errc::bad_argument, "a schedule is filled back up to now at most, not up to " + to_string(to));
-    auto const count = detail::firings_between(news_of(*this, found.row.id).state.terms, from, to, detail::most_back).value().size();
+    auto const count = detail::firings_between(news_of(*this, run).state.terms, from, to, detail::most_back).value().size();
     if (count == 0) return 0;
     detail::schedule_command const back{{}, std::pair(from, to)};
-    send_json(found.row.id, detail::schedule_topic, encoded(back));
+    send_json(run, detail::schedule_topic, encoded(back));
     return count;
 }
 

@@ -113,18 +113,6 @@ void engine_core::trouble(std::string const& doing, error const& e)
     log(e.code() == errc::store_busy ? log_level::warning : log_level::error, doing + ": " + e.what());
 }
 
-outcome<std::vector<run_row>> engine_core::all_runs(run_filter which)
-{
-    std::vector<run_row> all;
-    for (;;) {
-        auto page = store->reader().runs(which);
-        if (!page) return page.error();
-        std::move(page->begin(), page->end(), std::back_inserter(all));
-        if (page->size() < which.limit) return all;
-        which.before = all.back().id;
-    }
-}
-
 void engine_core::deliver_notices()
 {
     auto notices = store->look(owner_, 10 * claim_chunk);
@@ -194,7 +182,7 @@ void engine_core::enter_strays()
     std::unique_lock const alone(bringing_);
     run_filter mine;
     mine.owner = owner_;
-    auto rows = all_runs(mine);
+    auto rows = shared_->all_runs(mine);
     if (!rows) return trouble("looking for claimed runs", rows.error());
     strays_ = false;
     std::vector<claimed> strays;
@@ -346,7 +334,7 @@ void engine_core::retry_held()
         run_filter held;
         held.status = run_status::held;
         held.workflow = w.workflow;
-        auto rows = all_runs(held);
+        auto rows = shared_->all_runs(held);
         if (!rows) {
             std::unique_lock lock(guard_);
             held_to_retry_.insert(w);

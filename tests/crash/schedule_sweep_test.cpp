@@ -42,12 +42,7 @@ bool has_ended(world& w)
     }
 }
 
-bool run_to_end(world& w)
-{
-    for (int i = 0; i < 40 && advance(w); ++i)
-        if (has_ended(w)) return true;
-    return false;
-}
+bool run_to_end(world& w) { return step_to_end(w, 40, advance, has_ended); }
 
 scenario const every_firing{add, run_to_end, [] { CHECK(outside().count("end") >= 4); }, 40};
 

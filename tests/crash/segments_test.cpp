@@ -69,12 +69,7 @@ bool has_ended(world& w)
     }
 }
 
-bool run_to_end(world& w)
-{
-    for (int i = 0; i < 50 && advance(w); ++i)
-        if (has_ended(w)) return true;
-    return false;
-}
+bool run_to_end(world& w) { return step_to_end(w, 50, advance, has_ended); }
 
 void check_outside()
 {

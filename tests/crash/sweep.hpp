@@ -53,6 +53,14 @@ private:
     temp_dir dir_;
 };
 
+/// Step by step until it has ended; false: the store is gone, or so many steps were not enough.
+inline bool step_to_end(world& w, int most, bool (*advance)(world&), bool (*has_ended)(world&))
+{
+    for (int i = 0; i < most && advance(w); ++i)
+        if (has_ended(w)) return true;
+    return false;
+}
+
 /// For n = 1, 2, ... until the scenario makes fewer writes: the process dies at its n-th.
 template <class Place>
 void sweep(scenario const& s, fault what)

@@ -67,12 +67,7 @@ bool has_ended(world& w)
     }
 }
 
-bool run_to_end(world& w)
-{
-    for (int i = 0; i < 30 && advance(w); ++i)
-        if (has_ended(w)) return true;
-    return false;
-}
+bool run_to_end(world& w) { return step_to_end(w, 30, advance, has_ended); }
 
 scenario const every_wait{add, run_to_end,
                           [] {

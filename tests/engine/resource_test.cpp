@@ -136,6 +136,20 @@ flow::engine_options leaves_at_once()
     return o;
 }
 
+flow::engine_options stays_in_memory()
+{
+    auto o = leaves_at_once();
+    o.evict_after = 24h;
+    return o;
+}
+
+void pause(world& w, flow::run_id id)
+{
+    w.engine().pause(id);
+    w.settle();
+    REQUIRE(w.status(id) == flow::run_status::paused);
+}
+
 void answer(world& w, std::string_view token)
 {
     w.engine().complete_json(w.open_token(token), "1");
@@ -173,9 +187,7 @@ TEMPLATE_LIST_TEST_CASE("a resource is closed while its run is out of memory, an
 TEMPLATE_LIST_TEST_CASE("a resource comes back after its engine has stopped", "[engine][resource]", every_store)
 {
     TestType place;
-    auto o = leaves_at_once();
-    o.evict_after = 24h;
-    world w(place.store, add_all, o);
+    world w(place.store, add_all, stays_in_memory());
     auto const run = w.engine().template start<picks>();
     w.settle();
     CHECK(open_now == 1);
@@ -210,15 +222,11 @@ TEST_CASE("a snapshot that cannot be restored fails the run, and nothing is begu
 TEST_CASE("a snapshot that could not be taken fails the run when it comes back, and says why", "[engine][resource]")
 {
     memory_stores place;
-    auto o = leaves_at_once();
-    o.evict_after = 24h;
-    world w(place.store, add_all, o);
+    world w(place.store, add_all, stays_in_memory());
     auto const run = w.engine().start<picks>();
     w.settle();
     breaks_at_snapshot = true;
-    w.engine().pause(run.id());
-    w.settle();
-    REQUIRE(w.status(run.id()) == flow::run_status::paused);
+    pause(w, run.id());
     breaks_at_snapshot = false;
     w.engine().resume(run.id());
     w.pass(1s);
@@ -308,14 +316,10 @@ TEMPLATE_LIST_TEST_CASE("resources in branches are told apart, over restarts", "
 TEST_CASE("a paused run's resource is closed, and restored when it is resumed", "[engine][resource][pause]")
 {
     memory_stores place;
-    auto o = leaves_at_once();
-    o.evict_after = 24h;
-    world w(place.store, add_all, o);
+    world w(place.store, add_all, stays_in_memory());
     auto const run = w.engine().start<picks>();
     w.settle();
-    w.engine().pause(run.id());
-    w.settle();
-    CHECK(w.status(run.id()) == flow::run_status::paused);
+    pause(w, run.id());
     CHECK(open_now == 0);
     answer(w, "go on");
     CHECK(open_now == 0);

@@ -6,13 +6,7 @@
 
 #include "runtime/store/postgres/stepping.hpp"
 #include "support/postgres.hpp"
-
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-#pragma GCC diagnostic ignored "-Wconversion"
-#pragma GCC diagnostic ignored "-Wpedantic"
-#include <pqxx/pqxx>
-#pragma GCC diagnostic pop
+#include "support/pqxx.hpp"
 
 namespace flow::test {
 
