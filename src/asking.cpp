@@ -65,7 +65,7 @@ judged_response judge(waitpoint_row const& w, std::span<response const> before, 
     auto const terms = w.purpose == waitpoint_purpose::approval ? read_terms(w.options) : std::nullopt;
     if (!terms) return only(response_answer::unknown);
     if (r.about && to_string(*r.about) != terms->about_hash) return only(response_answer::other_arguments);
-    auto const& asked = terms->assignees;
+    auto const asked = asked_at(*terms, r.at);
     if (r.by.empty() || (!asked.empty() && std::find(asked.begin(), asked.end(), r.by) == asked.end())) return only(response_answer::not_asked);
     if (auto const mine = std::find_if(before.begin(), before.end(), [&](auto const& b) { return b.by == r.by; }); mine != before.end())
         return only(is_same(*mine, r) ? response_answer::already_same : response_answer::already_other);
@@ -98,6 +98,25 @@ std::optional<std::string> default_answer(question_terms const& t)
 {
     if (t.at_deadline != on_deadline::default_answer || !t.default_approves) return std::nullopt;
     return answer_text(*t.default_approves, t.default_value, "[]", true);
+}
+
+std::vector<std::string> asked_at(question_terms const& t, time_point now)
+{
+    auto all = t.assignees;
+    if (all.empty() || !t.escalations) return all;
+    for (auto const& e : *t.escalations)
+        for (auto const& name : e.to)
+            if (e.at <= now && std::find(all.begin(), all.end(), name) == all.end()) all.push_back(name);
+    return all;
+}
+
+std::string_view channel_at(question_terms const& t, time_point now)
+{
+    std::string_view channel = t.channel;
+    if (t.escalations)
+        for (auto const& e : *t.escalations)
+            if (e.at <= now && !e.channel.empty()) channel = e.channel;
+    return channel;
 }
 
 std::string who_decides(question_terms const& t)

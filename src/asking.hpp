@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "flow/responses.hpp"
 #include "flow/rows.hpp"
@@ -34,6 +35,11 @@ waitpoint_row decided_by(waitpoint_row w, response const& r, std::string output)
 
 /// The answer where nobody decided in time; nothing: there is none.
 std::optional<std::string> default_answer(question_terms const& t);
+
+/// Who may answer at that instant; empty: everybody.
+std::vector<std::string> asked_at(question_terms const& t, time_point now);
+/// Where it is to be shown at that instant.
+std::string_view channel_at(question_terms const& t, time_point now);
 
 /// "2 of ann, bob, cy", "somebody".
 std::string who_decides(question_terms const& t);

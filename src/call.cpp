@@ -53,10 +53,15 @@ try {
     r.end = call_end::threw;
     r.payload.clear();
     r.error = {};
+    r.not_before = {};
     r.error.code = errc::step_failed;
     r.error.tag = type ? tag_of(*type) : "unknown";
     try {
         throw;
+    } catch (flow::retry_after const& e) {
+        r.end = call_end::not_started;
+        r.error.message = e.why();
+        r.not_before = e.at_least();
     } catch (flow::not_started const& e) {
         r.end = call_end::not_started;
         r.error.message = e.why();

@@ -16,6 +16,7 @@
 #include "flow/limit.hpp"
 #include "flow/rows.hpp"
 #include "flow/time.hpp"
+#include "flow/wait_policy.hpp"
 #include "src/outside.hpp"
 #include "src/signs_of_life.hpp"
 
@@ -91,6 +92,8 @@ public:
     /// May be called from any thread, and after the run and the engine are gone.
     virtual std::shared_ptr<outside_access> outside() = 0;
 
+    /// The wait policies in force; null: none.
+    virtual std::shared_ptr<stored_wait_policies const> policies() { return nullptr; }
     /// Of the engine that this is; null: nothing is executed here.
     virtual signs_of_life* life() { return nullptr; }
 

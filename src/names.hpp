@@ -10,6 +10,9 @@ namespace flow::detail {
 /// Throws flow::error(bad_name), saying what is wrong: a name is 1 to 256 bytes of UTF-8 without control characters.
 void check_name(std::string_view name);
 
+/// Of a workflow of the library's own.
+inline bool is_internal(std::string_view workflow) noexcept { return workflow.starts_with("flow."); }
+
 /// Appends a name as a place holds it: bytes other than letters, digits, `_`, `-` and those from 0x80 on percent-encoded.
 void append_place_name(std::string& out, std::string_view name);
 

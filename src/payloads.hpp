@@ -9,6 +9,7 @@
 #include "flow/error.hpp"
 #include "flow/ids.hpp"
 #include "flow/time.hpp"
+#include "src/wait_policy.hpp"
 
 namespace flow::detail {
 
@@ -29,6 +30,7 @@ struct wait_payload {
     std::optional<std::int64_t> due_at;
     bool made_here = false;  ///< the token was made with the wait
     std::optional<waitpoint_id> timer;  ///< falls due with this wait, where the token lives longer
+    std::optional<wait_terms> policy;   ///< as it was when the wait was registered (P40)
 };
 
 /// child: the run that was started, or why it was not.
@@ -80,6 +82,8 @@ struct begun_payload {
     waitpoint_id token;
     std::optional<std::int64_t> limit_at;  ///< microseconds: then it is too late
     std::optional<std::string> over;       ///< why nobody can complete it
+    std::optional<std::int64_t> heartbeat_ms;  ///< that the policy asks for
+    std::optional<wait_terms> policy;      ///< as it was when it was begun (P40)
 };
 
 /// void: the first entry that no longer counts. `places` is empty: all from there on.

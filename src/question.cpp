@@ -93,7 +93,6 @@ std::shared_ptr<question_draft const> checked_question(question q, std::string_v
     if (t.needed == 0) refuse("is decided by nobody: a quorum is 1 or more");
     if (!t.assignees.empty() && t.needed > t.assignees.size())
         refuse("needs " + std::to_string(t.needed) + " people and is asked of " + std::to_string(t.assignees.size()));
-    if (t.at_deadline != on_deadline::fail && !d->deadline.is_set()) refuse("says what happens at its deadline and has none");
     if (t.default_approves) {
         bool const gives = !t.default_value.empty();
         if (wants_value && *t.default_approves && !gives) refuse("wants a value: give one to otherwise()");

@@ -223,7 +223,7 @@ bool run::can_leave() const noexcept
 {
     bool const settled = phase_ == phase::live && !stopping_ && !dry_ && !answering_ && !healing_ && kept_back_.empty() && lastly_.empty() && parked_.empty();
     return settled && row_.status.execution == execution_status::executing_with_waitpoints && calls_.empty() && pendings_ > 0 &&
-           pendings_ == standing_.size() && may_part_with_resources();
+           pendings_ == standing_.size() && may_part_with_resources() && waits_let_it_leave();
 }
 
 void run::evict()
@@ -244,8 +244,9 @@ void run::release()
         if (phase_ != phase::live) return;
         bool const waiting = row_.status.execution == execution_status::executing_with_waitpoints;
         snapshot_resources(true);
-        change(waiting ? status_event::suspend : status_event::requeue, parse_wait_reason(row_.reason),
-               waiting ? "Run was suspended: its engine stopped." : "Run was given back: its engine stopped.");
+        bool const may_wait_on = waiting && waits_may_go_on();  // else the next engine takes it at once, and tells the body
+        change(may_wait_on ? status_event::suspend : status_event::requeue, parse_wait_reason(row_.reason),
+               may_wait_on ? "Run was suspended: its engine stopped." : "Run was given back: its engine stopped.");
         open_.change->release = true;
         phase_ = phase::leaving;
         // Superseded: there is mail, or a wake. The run is left as it is: whoever takes it over finds both.

@@ -23,6 +23,7 @@
 #include "flow/rows.hpp"
 #include "src/history.hpp"
 #include "src/host.hpp"
+#include "src/wait_policy.hpp"
 
 namespace flow::detail {
 
@@ -180,7 +181,7 @@ public:
     void when_durable(pending& p);
 
     // Status: this operation stands on a waitpoint; it goes on. The run waits when nothing else is in flight.
-    void block(pending& p, wait_reason const& reason);
+    void block(pending& p, wait_reason const& reason, parting leaves = parting::freely);
     void unblock(pending& p, std::string why);
     /// While a group starts its branches, what it will have in flight is not known.
     void starting_branches(bool on) noexcept { starting_branches_ += on ? 1 : -1; }
@@ -288,6 +289,9 @@ private:
     void settle_status();
     bool wake_resources();
     bool may_part_with_resources() const noexcept;
+    bool waits_let_it_leave() const noexcept;
+    bool waits_may_go_on() const noexcept;
+    bool may_stand_still() const noexcept;
     void snapshot_resources(bool leaving);
     void keep_up_resources();
     void forget_written_snapshots() noexcept;
@@ -332,7 +336,12 @@ private:
     std::multimap<waitpoint_id, pending*> waiting_;
     std::size_t pendings_ = 0;  ///< in flight
     std::vector<resource_slot*> resources_;
-    std::vector<std::pair<pending*, wait_reason>> standing_;  ///< of these, those on a waitpoint
+    struct stand {
+        pending* on;
+        wait_reason reason;
+        parting leaves;
+    };
+    std::vector<stand> standing_;  ///< of these, those on a waitpoint
     int starting_branches_ = 0;
     struct parked {
         journaled_operation* op;

@@ -60,7 +60,7 @@ void run::take(request const& r)
 bool run::pause_if_idle()
 {
     bool const idle = calls_.empty() && pendings_ == standing_.size() && !starting_branches_;
-    if (!pausing_ || !idle || phase_ != phase::live || stopping_ || dry_ || answering_ || !may_part_with_resources()) return false;
+    if (!pausing_ || !idle || phase_ != phase::live || stopping_ || dry_ || answering_ || !may_stand_still()) return false;
     snapshot_resources(true);
     change(status_event::pause, parse_wait_reason(row_.reason), "Run was paused.");
     if (!open_.change) return pausing_ = false;

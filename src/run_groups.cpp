@@ -78,9 +78,9 @@ bool run::window_full() const noexcept
 
 void run::when_durable(pending& p) { want_durable_.push_back(&p); }
 
-void run::block(pending& p, wait_reason const& reason)
+void run::block(pending& p, wait_reason const& reason, parting leaves)
 {
-    standing_.emplace_back(&p, reason);
+    standing_.push_back({&p, reason, leaves});
     settle_status();
 }
 
@@ -90,7 +90,7 @@ void run::settle_status()
 {
     if (standing_.empty() || is_busy() || phase_ != phase::live || dry_) return;
     // A run taken over while it waited stands on what it waited for then; a snapshot only if that is another thing now.
-    auto const& reason = standing_.front().second;
+    auto const& reason = standing_.front().reason;
     bool const waits_already = row_.status.execution == execution_status::executing_with_waitpoints;
     if (row_.status.execution == execution_status::executing || (waits_already && parse_wait_reason(row_.reason).id != reason.id))
         change(status_event::block, reason, "Run was blocked by a waitpoint.");
@@ -98,7 +98,7 @@ void run::settle_status()
 
 void run::unblock(pending& p, std::string why)
 {
-    std::erase_if(standing_, [&](auto const& s) { return s.first == &p; });
+    std::erase_if(standing_, [&](auto const& s) { return s.on == &p; });
     if (row_.status.execution == execution_status::executing_with_waitpoints)
         change(status_event::unblock, {}, std::move(why));
 }
@@ -139,7 +139,7 @@ void run::leave_flight(pending& p) noexcept
         }
     }
     --pendings_;
-    std::erase_if(standing_, [&](auto const& s) { return s.first == &p; });
+    std::erase_if(standing_, [&](auto const& s) { return s.on == &p; });
     std::erase_if(waiting_, [&](auto const& w) { return w.second == &p; });
     std::replace(want_durable_.begin(), want_durable_.end(), &p, static_cast<pending*>(nullptr));
 }

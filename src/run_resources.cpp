@@ -46,6 +46,23 @@ bool run::may_part_with_resources() const noexcept
     return std::all_of(resources_.begin(), resources_.end(), [](auto const* s) { return s->is_asleep() || s->is_resumable(); });
 }
 
+/// By their policies.
+bool run::waits_let_it_leave() const noexcept
+{
+    bool const holds = std::any_of(resources_.begin(), resources_.end(), [](auto const* s) { return !s->is_asleep(); });
+    return std::all_of(standing_.begin(), standing_.end(),
+                       [&](auto const& s) { return s.leaves == parting::freely || (s.leaves == parting::without_resources && !holds); });
+}
+
+/// In another engine.
+bool run::waits_may_go_on() const noexcept
+{
+    return std::all_of(standing_.begin(), standing_.end(), [](auto const& s) { return s.reason.resumable; });
+}
+
+/// A pause takes it from its engine as well.
+bool run::may_stand_still() const noexcept { return may_part_with_resources() && waits_may_go_on(); }
+
 void run::snapshot_resources(bool leaving)
 {
     for (auto* s : resources_) {

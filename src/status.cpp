@@ -2,6 +2,7 @@
 
 #include <charconv>
 
+#include "flow/codec.hpp"
 #include "src/flat_object.hpp"
 
 namespace flow {
@@ -68,6 +69,14 @@ std::string to_json(wait_reason const& w)
     if (!w.detail.empty()) out.text("detail", w.detail);
     out.number("since", w.since.time_since_epoch().count());
     if (w.until != never) out.number("until", w.until.time_since_epoch().count());
+    if (w.sla_at != never) out.number("sla_at", w.sla_at.time_since_epoch().count());
+    if (w.policy != 0) out.number("policy", w.policy);
+    if (!w.resumable) out.raw("resumable", "false");
+    if (!w.escalations.empty()) {
+        std::string list;
+        detail::encode(encoding::json, w.escalations, list);
+        out.raw("escalations", list);
+    }
     return out.str();
 }
 
@@ -80,12 +89,16 @@ wait_reason parse_wait_reason(std::string_view json)
         auto const it = members->find(name);
         return it == members->end() ? std::string{} : it->second;
     };
-    auto const instant = [&](std::string_view name, time_point otherwise) {
+    auto const number = [&](std::string_view name) -> std::optional<std::int64_t> {
         auto const digits = text(name);
         std::int64_t count = 0;
         auto const end = digits.data() + digits.size();
         auto const read = std::from_chars(digits.data(), end, count);
-        return digits.empty() || read.ec != std::errc{} || read.ptr != end ? otherwise : time_point{duration{count}};
+        return digits.empty() || read.ec != std::errc{} || read.ptr != end ? std::nullopt : std::optional(count);
+    };
+    auto const instant = [&](std::string_view name, time_point otherwise) {
+        auto const count = number(name);
+        return count ? time_point{duration{*count}} : otherwise;
     };
     out.type = value_of<wait_reason::kind>(kind_names, text("type")).value_or(wait_reason::kind::none);
     out.id = text("id");
@@ -93,6 +106,10 @@ wait_reason parse_wait_reason(std::string_view json)
     out.detail = text("detail");
     out.since = instant("since", {});
     out.until = instant("until", never);
+    out.sla_at = instant("sla_at", never);
+    out.policy = static_cast<std::uint32_t>(number("policy").value_or(0));
+    out.resumable = text("resumable") != "false";
+    if (auto const list = text("escalations"); !list.empty() && !detail::decode(encoding::json, list, out.escalations)) out.escalations.clear();
     return out;
 }
 

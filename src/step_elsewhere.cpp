@@ -1,10 +1,11 @@
 // A step that ends elsewhere (flow::begin_step): its function begins it, a token tells how it ended.
-#include <algorithm>
 #include <utility>
 
 #include "flow/begin_step.hpp"
 #include "src/step_machine.hpp"
 #include "src/texts.hpp"
+#include "src/wait_policy.hpp"
+#include "src/waits.hpp"
 
 namespace flow::detail {
 
@@ -24,7 +25,7 @@ step_options as_step(begin_options const& o)
 waitpoint_id token_of(attempt const& a) noexcept { return a.data_->token; }
 
 split_base::split_base(name n, effect cls, begin_options const& o)
-    : step_base(std::move(n), cls, as_step(o)), plan_{o.timeout.get(), o.heartbeat, o.outlives_engine, o.strict}
+    : step_base(std::move(n), cls, as_step(o)), plan_{o.timeout, o.heartbeat, o.outlives_engine, o.strict}
 {
 }
 
@@ -39,21 +40,16 @@ bool step_machine::open_token()
         run_.hold("store_key", secret.error().message());
         return false;
     }
-    auto const& plan = *op_.ends_elsewhere();
-    token_ends_at_ = plan.timeout > duration::max() - run_.now().time_since_epoch() ? never : run_.now() + plan.timeout;
+    auto const& code = *op_.ends_elsewhere();
+    auto const policies = run_.hosted_by().policies();
+    auto plan = plan_wait(policies.get(), wait_reason::kind::tool, {code.timeout, {}, {}, false}, run_.now());
+    token_ends_at_ = plan.due_at;
+    heartbeat_ = code.heartbeat.is_zero() ? plan.heartbeat.get() : code.heartbeat.get();
+    policy_ = std::move(plan.terms);
     write_begun({});
-    waitpoint_row w;
-    w.id = *token_;
-    w.run = run_.row().id;
-    w.type = waitpoint_type::manual;
-    w.purpose = waitpoint_purpose::token;
-    w.name = op_.called().view();
-    w.place = at_.place;
-    w.shape = op_.shape();
-    w.created_at = run_.now();
+    auto w = token_row(run_.row().id, *token_, at_, op_.called().view(), op_.shape(), code.strict, run_.now());
     w.due_at = token_ends_at_;
     w.secret_hash = sha256(*secret);
-    w.options = plan.strict ? R"({"strict":true})" : "";
     run_.add(insert_waitpoint{std::move(w)});
     run_.add(add_edge{*token_, at_.path, at_.place});
     run_.wait_for(*token_, *this);
@@ -68,6 +64,10 @@ void step_machine::write_begun(std::string over)
     if (token_ends_at_ != never) p.limit_at = token_ends_at_.time_since_epoch().count();
     bool const begins = over.empty();
     if (!begins) p.over = std::move(over);
+    if (policy_ != wait_terms{}) {
+        p.policy = policy_;
+        p.heartbeat_ms = std::chrono::milliseconds(heartbeat_).count();
+    }
     auto e = entry(begins && cls_ == effect::non_replayable ? entry_kind::intent : entry_kind::started);
     e.payload = write_payload(p);
     e.encoding = encoding::json;
@@ -81,6 +81,8 @@ void step_machine::take_up_elsewhere()
     auto const begun = *record_.begun;
     token_ = begun.token;
     token_ends_at_ = begun.limit_at ? time_point(duration(*begun.limit_at)) : never;
+    heartbeat_ = begun.heartbeat_ms ? std::chrono::milliseconds(*begun.heartbeat_ms) : op_.ends_elsewhere()->heartbeat.get();
+    policy_ = begun.policy.value_or(wait_terms{});
     announced_ = true;
     if (begun.over) {
         token_.reset();
@@ -104,21 +106,22 @@ void step_machine::stand_elsewhere()
     if (cls_ == effect::non_replayable) record_.in_doubt = true;
     if (!token_) return give_up();  // a cancel took it away
     if (answer_) return answered(*std::exchange(answer_, std::nullopt));
-    auto const& plan = *op_.ends_elsewhere();
     // What may die with this process must be found out to be dead: the run is not let go, and so taken over by the next one.
-    bool const lives_on = cls_ == effect::non_replayable || plan.outlives_engine;
-    if (plan.heartbeat.is_zero() && lives_on) {
+    bool const lives_on = cls_ == effect::non_replayable || op_.ends_elsewhere()->outlives_engine;
+    bool const gives_signs = heartbeat_ > heartbeat_.zero();
+    if (!gives_signs && lives_on) {
         wait_reason reason;
-        reason.type = wait_reason::kind::external;
+        reason.type = wait_reason::kind::tool;
         reason.id = to_string(*token_);
         reason.name = at_.place;
         reason.since = run_.now();
         reason.until = token_ends_at_;
-        run_.block(*this, reason);
+        tell(reason, policy_);
+        run_.block(*this, reason, policy_.leaves);
         stands_ = true;
-    } else if (!plan.heartbeat.is_zero()) {
+    } else if (gives_signs) {
         beat_ = run_.second_ticket(*this);
-        run_.hosted_by().arm_in(beat_, plan.heartbeat.get());
+        run_.hosted_by().arm_in(beat_, heartbeat_);
     }
     run_.submit();
     if (token_ends_at_ == never) return;
@@ -128,7 +131,7 @@ void step_machine::stand_elsewhere()
 
 void step_machine::beat_is_due()
 {
-    duration const silence = op_.ends_elsewhere()->heartbeat.get();
+    duration const silence = heartbeat_;
     auto const* const life = run_.hosted_by().life();
     auto const last = life ? life->last(*token_) : std::nullopt;
     auto const left = last ? *last + silence - run_.hosted_by().clock().steady() : duration::zero();

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "src/texts.hpp"
+#include "src/wait_policy.hpp"
 
 namespace flow {
 
@@ -414,7 +415,7 @@ void step_machine::failed(call_result const& r, errc code)
     }
     auto p = to_payload(e);
     std::optional<time_point> next_at;
-    if (again) next_at = run_.now() + delay_after(retry(), failures_);
+    if (again) next_at = limit_from(run_.now(), std::max<duration>(delay_after(retry(), failures_), r.not_before));
     if (next_at) p.next_at = next_at->time_since_epoch().count();
     if (doubt) p.in_doubt = true;
     auto failure = entry(entry_kind::attempt_failed);

@@ -143,6 +143,8 @@ private:
     time_point token_ends_at_ = never;
     std::optional<waitpoint_row> answer_;     ///< came before its function returned
     bool stands_ = false;                     ///< the run is blocked by it
+    std::chrono::milliseconds heartbeat_{};   ///< signs of life are asked for so often; zero: none
+    wait_terms policy_{};
 
     // Healing.
     bool healing_ = false;

@@ -21,6 +21,11 @@ wait_words const& words_of(wait_reason::kind k, bool event) noexcept
     return wait_table.front();  // not reached: a test walks all kinds
 }
 
+bool is_late(wait_reason const& w, time_point now) noexcept
+{
+    return w.sla_at < now || (!w.escalations.empty() && w.escalations.front().at <= now);
+}
+
 std::string filled(std::string_view text, wait_reason const& w, run_row const* row, std::string (*time)(time_point))
 {
     auto const value_of = [&](std::string_view name) -> std::string {

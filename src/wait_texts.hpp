@@ -49,6 +49,8 @@ inline constexpr auto wait_table = [] {
 }();
 
 wait_words const& words_of(wait_reason::kind k, bool event = false) noexcept;
+/// Past its SLA, or past the first instant when others are asked as well.
+bool is_late(wait_reason const& w, time_point now) noexcept;
 /// A text of the table with its names filled in. `row`: null where none of its names occur. `time`: how instants are printed.
 std::string filled(std::string_view text, wait_reason const& w, run_row const* row, std::string (*time)(time_point));
 

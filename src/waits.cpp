@@ -32,6 +32,21 @@ waitpoint_row completed_by(waitpoint_row w, completion const& what)
     return w;
 }
 
+waitpoint_row token_row(run_id run, waitpoint_id id, position const& at, std::string_view name, std::string_view shape, bool strict, time_point now)
+{
+    waitpoint_row w;
+    w.id = id;
+    w.run = run;
+    w.type = waitpoint_type::manual;
+    w.purpose = waitpoint_purpose::token;
+    w.name = name;
+    w.place = at.place;
+    w.shape = shape;
+    w.created_at = now;
+    w.options = strict ? R"({"strict":true})" : "";
+    return w;
+}
+
 waitpoint_row timer_row(run_id run, waitpoint_id id, std::string_view name, std::string_view place, time_point due_at, time_point now)
 {
     waitpoint_row w;

@@ -107,14 +107,16 @@ public:
         detail::encode(encoding::json, static_cast<detail::argument_of<std::remove_cvref_t<A>> const&>(arguments), text);
         return std::move(*this).about_json(std::move(text));
     }
-    /// Answers are taken so long from now; then `otherwise` counts, or the await throws flow::wait_timeout.
+    /// Answers are taken so long from now; then `otherwise` counts, or the await throws flow::wait_timeout. Unset: as the wait policy says
+    /// (flow/wait_policy.hpp), else without limit.
     question&& deadline(wait_limit d) &&;
-    /// After so long somebody should look why it is still open: shown, never acted on.
+    /// After so long somebody should look why it is still open: shown, never acted on. Unset: as the wait policy says.
     question&& sla(wait_limit d) &&;
     /// At the deadline the run expires instead (P43): the await throws flow::error(request_expired); a run that ends with that has the
     /// status expired, reason approval.
     question&& expires() &&;
-    /// At the deadline this counts.
+    /// At the deadline this counts; or where the wait policy says default_answer. One of the two must give it a deadline: else the await throws
+    /// flow::error(bad_argument), as with `expires`.
     question&& otherwise(bool approves) &&;
     template <class V>
     question&& otherwise(bool approves, V&& value) &&

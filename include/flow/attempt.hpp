@@ -32,6 +32,16 @@ private:
     std::string why_;
 };
 
+/// The same, and the next attempt, if the retry policy allows one, is made no sooner than so long from now: an HTTP 429 or 503 with Retry-After. The
+/// pause is journaled as any other (mechanism AT-W7). A negative length is none.
+struct retry_after : not_started {
+    explicit retry_after(duration at_least, std::string why = "asked to come back later") : not_started(std::move(why)), at_least_(at_least) {}
+    duration at_least() const noexcept { return at_least_; }
+
+private:
+    duration at_least_;
+};
+
 /// Thrown by a step's function: trying again is useless. The step fails at once, with this text.
 struct permanent_error : std::exception {
     explicit permanent_error(std::string why) : why_(std::move(why)) {}

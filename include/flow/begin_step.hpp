@@ -21,10 +21,11 @@ namespace flow {
 /// A plain value; all defaults are usable.
 struct begin_options {
     /// An attempt fails with `step_timeout` when it was not completed this long after it was begun, by the wall clock, over restarts.
-    /// Unset: no limit.
+    /// Unset: as the wait policy for tools says (flow/wait_policy.hpp), else no limit.
     wait_limit timeout{};
     /// It fails likewise when engine::heartbeat was not called for so long. Counted in memory alone: nothing is written for a sign of life,
-    /// and an engine that takes the run over counts from then. A run with it does not leave memory while it waits. Zero: none is asked for.
+    /// and an engine that takes the run over counts from then. A run with it does not leave memory while it waits. Zero: as
+    /// the wait policy says, else none is asked for.
     time_span heartbeat{};
     /// What was begun does not die with this process: it runs in another, or in a service. Then the run leaves memory while it waits.
     /// Else it stays, so that whoever takes it over from a dead process begins the work again. A non_replayable step is never begun
@@ -45,7 +46,7 @@ namespace detail {
 
 /// Of a step that ends elsewhere.
 struct split_plan {
-    duration timeout;  ///< duration::max(): none
+    wait_limit timeout;
     time_span heartbeat;
     bool outlives_engine, strict;
 };

@@ -17,6 +17,7 @@
 #include "flow/store.hpp"
 #include "flow/store_reader.hpp"
 #include "flow/token.hpp"
+#include "flow/wait_policy.hpp"
 
 #pragma GCC visibility push(default)
 
@@ -96,6 +97,13 @@ public:
     }
 };
 
+/// A run that waits longer than it should.
+struct late_run {
+    run_row row;
+    wait_reason reason;
+    std::string concerns;  ///< whom, by the type of the wait: "the process's owner"
+};
+
 /// How a question is answered. A plain value.
 struct respond_options {
     std::string_view value{};  ///< JSON, where the question wants one of who approves
@@ -173,7 +181,8 @@ public:
     /// otherwise before, or a question that others have decided; token_ended past its deadline; wrong_shape; bad_payload; bad_argument
     /// where it is about something else than `about` says.
     responded respond(waitpoint_id which, bool approves, respond_options options = {});
-    /// The open ones that somebody may answer, newest first; empty: of everybody.
+    /// The open ones that somebody may answer, newest first; empty: of everybody. As they are asked now: whom they have been escalated to is among
+    /// the assignees.
     std::vector<open_wait> questions_for(std::string_view who = {}, std::size_t limit = 100);
     std::vector<response> responses(waitpoint_id which);
 
@@ -242,6 +251,20 @@ public:
     /// Fires what lies in [from, to] and was not fired before, oldest first, whatever overlaps. How many instants these are. unknown_run;
     /// bad_argument: more than 10,000, or in the future; run_ended.
     std::size_t backfill(std::string_view name, time_point from, time_point to);
+
+    // Wait policies (flow/wait_policy.hpp).
+
+    /// From now on waits are registered with these; those that are registered keep what they had (P40). Engines of other processes have them
+    /// within some two seconds. The version they are; what is in force already is left alone. bad_argument, naming the policy.
+    std::uint32_t set_wait_policies(wait_policies const& policies, policy_change const& options = {});
+    /// A new version that says what an old one said. bad_argument: there is no such version.
+    std::uint32_t roll_back_wait_policies(std::uint32_t version, policy_change const& options = {});
+    /// Those in force; version 0: none were ever set.
+    stored_wait_policies current_wait_policies();
+    /// All of them, oldest first.
+    std::vector<stored_wait_policies> wait_policy_versions();
+    /// Runs that wait past their SLA, or longer than until others are asked as well; newest first.
+    std::vector<late_run> late_runs(std::size_t limit = 100);
 
     /// Waits until all of these runs have ended; false: not within the limit. As any_run_handle::wait.
     bool wait_for_all(std::vector<any_run_handle> const& runs, std::chrono::milliseconds limit);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "flow/ids.hpp"
+#include "flow/status.hpp"
 #include "flow/time.hpp"
 
 #pragma GCC visibility push(default)
@@ -42,6 +43,7 @@ struct question_terms {
     std::string default_value;           ///< JSON; empty: none
     std::string about;                   ///< JSON of what exactly is decided on; empty: nothing
     std::string about_hash;              ///< SHA-256 of that, 64 hexadecimal digits
+    std::optional<std::vector<escalation>> escalations{};  ///< who may answer as well, and from when on
 };
 
 /// One person's answer. Who it is says the caller's identity, never the value.

@@ -7,7 +7,9 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "flow/ids.hpp"
 #include "flow/time.hpp"
@@ -298,6 +300,14 @@ std::optional<execution_status> parse_execution_status(std::string_view name) no
 std::optional<run_status> parse_run_status(std::string_view name) noexcept;
 std::optional<status_event> parse_status_event(std::string_view name) noexcept;
 
+/// When others are asked as well where a wait takes long (timeout_action::escalate), as it is stored with the wait.
+struct escalation {
+    time_point at{};
+    std::vector<std::string> to;  ///< by the identities they act under
+    std::string channel;          ///< where it is shown from then on; empty: where it was
+    friend bool operator==(escalation const&, escalation const&) = default;
+};
+
 /// What a run waits for, machine-readable and complete: every text for people is made from it.
 struct wait_reason {
     // Journaled by name.
@@ -310,6 +320,10 @@ struct wait_reason {
     std::string detail;  ///< one sentence for a person, where the kind alone does not say it
     time_point since{};
     time_point until = never;  ///< when the wait ends by itself
+    time_point sla_at = never;  ///< when somebody should look why it still waits
+    std::uint32_t policy = 0;  ///< the version of the wait policies it was registered with; 0: none
+    bool resumable = true;     ///< it may go on in another process
+    std::vector<escalation> escalations{};  ///< when others are asked as well
 
     friend bool operator==(wait_reason const&, wait_reason const&) = default;
 };

@@ -177,6 +177,7 @@ protected:
 
 private:
     bool is_unknown(run& r, position const& at);
+    void fail_at(run& r, position const& at, error_detail d);
     bool is_refused();
 
     name name_;

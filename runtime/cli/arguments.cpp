@@ -53,6 +53,7 @@ public:
         runs.add_option("--until", a_.until, "Created before: likewise")->type_name("T");
         runs.add_option("--tag", a_.tag, "Only those with this tag")->type_name("TAG");
         runs.add_option("--before", a_.before, "Go on behind this run: the next page")->type_name("RUN");
+        runs.add_flag("--late", a_.late, "Only those that wait longer than they should, and whom it concerns");
         limit(runs, "At most so many (100)");
 
         auto& show = add(verb::show, "show", "What a run is doing, what it waits for, what happened");
@@ -142,6 +143,11 @@ public:
         positional(backfill, "NAME", a_.which, "Which schedule");
         backfill.add_option("--since", a_.since, "From: 2h, 3d, 2026-11-30T09:10:34Z")->type_name("T")->required();
         backfill.add_option("--until", a_.until, "Up to: likewise (now)")->type_name("T");
+
+        auto& policies = add(verb::policies, "policies", "The wait policies: what is in force, and what was; set them, or go back");
+        auto* const set = policies.add_option("--set", a_.set, "From now on those of this JSON file")->type_name("FILE");
+        policies.add_option("--roll-back", a_.roll_back, "From now on those of this version again")->type_name("VERSION")->check(CLI::PositiveNumber)->excludes(set);
+        changes(policies);
 
         auto& cancel = add(verb::cancel, "cancel", "Ask a run to stop: its clean-up still runs");
         named(cancel, "RUN");

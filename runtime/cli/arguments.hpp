@@ -10,7 +10,7 @@
 
 namespace flow::cli {
 
-enum class verb { runs, show, journal, published, graph, tokens, complete, fail, approve, reject, decide, send, events, schedules, schedule, backfill, cancel, pause, resume, backup };
+enum class verb { runs, show, journal, published, graph, tokens, complete, fail, approve, reject, decide, send, events, schedules, schedule, backfill, policies, cancel, pause, resume, backup };
 
 struct arguments {
     verb what{};
@@ -26,6 +26,9 @@ struct arguments {
     std::uint64_t firings = 0;  ///< 0: no limit
     std::string status, workflow, tenant, since, until, tag, before, run, by, why;
     std::int64_t after = 0;
+    std::string set;  ///< a file
+    std::uint32_t roll_back = 0;  ///< to this version; 0: not asked for
+    bool late = false;
     bool history = false, dot = false, mermaid = false;
     std::optional<std::size_t> limit;
 };

@@ -117,6 +117,7 @@ void carry_out(session const& s)
     case verb::schedules: return list_schedules(s);
     case verb::schedule: return make_schedule(s);
     case verb::backfill: return fill_back(s);
+    case verb::policies: return manage_policies(s);
     case verb::cancel: return cancel_run(s);
     case verb::pause: return pause_run(s);
     case verb::resume: return resume_run(s);

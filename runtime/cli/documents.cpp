@@ -29,7 +29,15 @@ std::string json_of(wait_reason const& w)
     if (w.type == wait_reason::kind::none) return "null";
     json_object o;
     o.text("type", to_string(w.type)).text("id", w.id).text("name", w.name).text("detail", w.detail);
-    return o.time("since", w.since).time("until", w.until).str();
+    o.time("since", w.since).time("until", w.until).time("sla_at", w.sla_at).number("policy", w.policy).yes_no("resumable", w.resumable);
+    std::vector<std::string> all;
+    for (auto const& e : w.escalations) {
+        std::vector<std::string> to;
+        for (auto const& name : e.to) to.push_back(json_text(name));
+        json_object one;
+        all.push_back(one.time("at", e.at).raw("to", json_list(to)).text("channel", e.channel).str());
+    }
+    return o.raw("escalations", json_list(all)).str();
 }
 
 std::string json_of(run_row const& row)

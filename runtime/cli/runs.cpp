@@ -22,11 +22,37 @@ run_status read_status(std::string_view text)
     throw misuse("--status " + std::string(text) + ": it is one of " + all);
 }
 
+void list_late_runs(session const& s)
+{
+    auto const& a = s.asked;
+    if (!(a.status.empty() && a.since.empty() && a.until.empty() && a.tag.empty() && a.before.empty() && a.workflow.empty() && a.tenant.empty()))
+        throw misuse("--late stands alone, or with --limit");
+    auto const late = s.on.late_runs(a.limit.value_or(100));
+    if (a.json) {
+        std::vector<std::string> all;
+        for (auto const& l : late) {
+            json_object o;
+            all.push_back(o.raw("run", json_of(l.row)).text("concerns", l.concerns).str());
+        }
+        json_object o;
+        return s.print_json(o.raw("late", json_list(all)).str());
+    }
+    if (late.empty()) {
+        s.io.out << "No run waits longer than it should.\n";
+        return;
+    }
+    table t({{"RUN"}, {"WORKFLOW", true}, {"WAITS FOR", true}, {"SINCE (UTC)"}, {"CONCERNS", true}});
+    for (auto const& l : late)
+        t.add({{short_id(s, l.row.id), style::strong}, {l.row.workflow}, {wait_text(l.reason)}, {time_text(l.reason.since).substr(0, 16)}, {l.concerns}});
+    t.print(s.io);
+}
+
 }  // namespace
 
 void list_runs(session const& s)
 {
     auto const& asked = s.asked;
+    if (asked.late) return list_late_runs(s);
     auto const limit = asked.limit.value_or(100);
     run_filter which;
     if (!asked.status.empty()) which.status = read_status(asked.status);

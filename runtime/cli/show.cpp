@@ -134,11 +134,30 @@ private:
         line("now", shown(v_.doing));
         line("since", ago(row.changed_at));
         if (v_.waits_for.until != never) line("until", time_text(v_.waits_for.until) + " UTC");
+        patience();
         if (row.status.run == run_status::queued) line("in line", queue_text());
         if (!v_.unblocked_by.empty()) line("unblocked by", shown(as_typed_here(s_, v_.unblocked_by)));
         if (auto const holder = holder_of(s_, row))
             line("engine",
                  shown(holder_text(*holder), 300) + (holder->alive ? "" : ": has ended, the next engine takes the run over"));
+    }
+    /// How long it may wait, and who is asked when it takes longer.
+    void patience()
+    {
+        auto const& w = v_.waits_for;
+        if (w.policy != 0) line("wait policy", "version " + std::to_string(w.policy) + (w.resumable ? "" : ", resumable = false: it ends with its engine"));
+        if (w.sla_at != never) line("look by", time_text(w.sla_at) + " UTC" + lateness(w.sla_at, w.type));
+        for (auto const& e : w.escalations) {
+            std::string who;
+            for (auto const& name : e.to) who += (who.empty() ? "" : ", ") + name;
+            if (!e.channel.empty()) who += (who.empty() ? "on " : " on ") + e.channel;
+            line(e.at <= s_.now() ? "escalated" : "escalates", time_text(e.at) + " UTC to " + shown(who, 1000));
+        }
+    }
+    std::string lateness(time_point sla, wait_reason::kind type) const
+    {
+        if (sla >= s_.now()) return {};
+        return ", late by " + length_text(s_.now() - sla) + ": for " + std::string(detail::name_of(detail::words_of(type).late));
     }
     /// Of the same workflow: those that are taken before it. A long queue is not counted to its end.
     std::string queue_text() const
@@ -180,12 +199,12 @@ private:
         auto const& asks = *o.asks;
         out_ << "  question of " << shown(o.row.place, 300) << ", open for " << length_text(s_.now() - o.row.created_at);
         if (o.row.due_at != never) out_ << ", until " << time_text(o.row.due_at) << " UTC";
-        if (asks.sla_at) out_ << ", to be looked at by " << time_text(*asks.sla_at) << " UTC";
-        if (asks.sla_at && *asks.sla_at < s_.now())
-            out_ << "\n    late by " << length_text(s_.now() - *asks.sla_at) << ": for " << detail::name_of(detail::words_of(wait_reason::kind::approval).late);
+        if (asks.sla_at) out_ << ", to be looked at by " << time_text(*asks.sla_at) << " UTC" << lateness(*asks.sla_at, wait_reason::kind::approval);
         out_ << "\n    " << shown(asks.text) << '\n';
         if (!asks.about.empty()) out_ << "    about " << shown(asks.about, 1000) << "\n    --about " << asks.about_hash << '\n';
         out_ << "    decided by " << shown(detail::who_decides(asks), 1000) << '\n';
+        if (auto const all = detail::asked_at(asks, s_.now()); all.size() > asks.assignees.size())
+            for (auto const& name : std::span(all).subspan(asks.assignees.size())) out_ << "    asked as well: " << shown(name, 100) << '\n';
         for (auto const& r : s_.on.responses(o.row.id))
             out_ << "    " << shown(r.by, 100) << (r.approves ? " approved " : " rejected ") << length_text(s_.now() - r.at) << " ago"
                  << (r.why.empty() ? "" : ": " + shown(r.why, 1000)) << '\n';

@@ -36,6 +36,7 @@ void list_events(session const& s);
 void list_schedules(session const& s);
 void make_schedule(session const& s);
 void fill_back(session const& s);
+void manage_policies(session const& s);
 void cancel_run(session const& s);
 void pause_run(session const& s);
 void resume_run(session const& s);

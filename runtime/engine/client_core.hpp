@@ -16,6 +16,7 @@
 #include "flow/log.hpp"
 #include "flow/store.hpp"
 #include "flow/store_reader.hpp"
+#include "flow/wait_policy.hpp"
 #include "runtime/engine/steadfast_clock.hpp"
 
 namespace flow::detail {
@@ -35,6 +36,11 @@ public:
 
     /// Every one, page by page.
     outcome<std::vector<run_row>> all_runs(run_filter which) const;
+
+    /// The wait policies as they were read last; null: none were ever set.
+    std::shared_ptr<stored_wait_policies const> policies() const;
+    /// Looks for a newer version. Throws flow::error.
+    void read_policies();
 
     /// An event as it is told here and now; id and addressee are still to be given. bad_name, bad_argument, bad_payload.
     event make_event(std::string_view topic, std::string_view correlation, std::string_view json, event_options const& o) const;
@@ -88,6 +94,8 @@ private:
     std::uint64_t ends_ = 0;
     engine_hooks hooks_;
     bool stopped_ = false;  ///< there was an engine
+    std::shared_ptr<stored_wait_policies const> policies_;
+    std::mutex reading_policies_;
 };
 
 /// The name of the user this process runs as.

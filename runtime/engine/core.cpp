@@ -9,6 +9,7 @@
 #include "src/names.hpp"
 #include "src/plans.hpp"
 #include "src/schedule.hpp"
+#include "src/wait_policy.hpp"
 
 namespace flow::detail {
 
@@ -48,6 +49,7 @@ engine_core::engine_core(std::shared_ptr<client_core> shared, engine_options opt
                                      [s = shared](log_level l, std::string const& t) { s->log(l, t); }),
       shared_(std::move(shared)), options_(std::move(options)), drive_(who_drives(options_))
 {
+    shared_->read_policies();
     owner_ = store->add_owner({owner_name(shared_->by), ::getpid(), clock().now()}).value();
     clocks.on_nearer([this] {
         if (drive_ == driven::by_executor) return tick_soon();
@@ -64,6 +66,7 @@ engine_core::engine_core(std::shared_ptr<client_core> shared, engine_options opt
     }
     store->when_changed(owner_, [this] { look_soon(); });
     add(schedule_workflow, {}, functions_of<fires>::value);
+    add(policies_workflow, {}, functions_of<wait_policies_version>::value);
 }
 
 engine_core::~engine_core() { end(); }
@@ -117,7 +120,7 @@ std::pair<workflow_version, workflow_functions const*> engine_core::find(std::st
     std::string known;
     for (auto at = workflows_.rbegin(); at != workflows_.rend(); ++at) {
         if (at->first.workflow == name && (version == 0 || at->first.version == version)) return {at->first, at->second.functions};
-        if (at->first.workflow != schedule_workflow) known += (known.empty() ? "" : ", ") + at->first.workflow + (version == 0 ? "" : " " + std::to_string(at->first.version));
+        if (!is_internal(at->first.workflow)) known += (known.empty() ? "" : ", ") + at->first.workflow + (version == 0 ? "" : " " + std::to_string(at->first.version));
     }
     throw error(errc::unknown_workflow, "no workflow \"" + printable(name, 256) + "\"" +
                                             (version == 0 ? "" : " version " + std::to_string(version)) + " is registered with this engine; there " +

@@ -112,6 +112,7 @@ private:
     std::size_t room_for_runs();
     std::size_t room_worth_a_look() const;
     void announce();
+    void refresh_policies();
     void judge_versions();
     void judge(workflow_version const& missing, std::uint32_t newest);
     void judge_run(run_id id, std::uint32_t newest);
@@ -177,7 +178,8 @@ private:
     std::chrono::steady_clock::time_point last_claim_{}, asked_at_{};
     std::atomic<time_point> store_due_ = never;
     std::optional<errc> told_trouble_;
-    bool told_warning_ = false;
+    bool told_warning_ = false, told_policies_ = false;
+    std::chrono::steady_clock::time_point policies_read_at_{};
     duration next_judgement_{};  ///< steady
     std::map<workflow_version, duration> missing_since_;  ///< steady; versions of runs that stand or stood in the queue, and no living engine has them
     std::atomic<bool> strays_{false};   ///< perhaps there are runs that this engine owns and does not drive

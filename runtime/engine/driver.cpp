@@ -236,6 +236,8 @@ outcome<std::uint32_t> driver::version_for(std::string_view workflow, std::uint3
     }
 }
 outcome<workflow_version> driver::workflow_of(workflow_functions const& f) { return engine_.name_of(f); }
+std::shared_ptr<stored_wait_policies const> driver::policies() { return engine_.shared()->policies(); }
+
 signs_of_life* driver::life() { return &engine_.life; }
 void driver::warn(std::string_view text) { engine_.log(log_level::warning, std::string(text)); }
 

@@ -71,6 +71,7 @@ public:
     outcome<std::uint32_t> version_for(std::string_view workflow, std::uint32_t version, encoding how, std::string_view arguments) override;
     outcome<workflow_version> workflow_of(workflow_functions const& f) override;
     std::shared_ptr<outside_access> outside() override { return outside_; }
+    std::shared_ptr<stored_wait_policies const> policies() override;
     signs_of_life* life() override;
     void warn(std::string_view text) override;
 

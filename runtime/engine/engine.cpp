@@ -41,7 +41,7 @@ engine::~engine() { engine_->end(); }
 
 void engine::add_functions(std::string_view name, workflow_options options, detail::workflow_functions const& functions)
 {
-    if (name.starts_with("flow.")) throw error(errc::bad_name, "a workflow cannot be named \"" + detail::printable(name, 100) + "\": \"flow.\" is for the library's own");
+    if (detail::is_internal(name)) throw error(errc::bad_name, "a workflow cannot be named \"" + detail::printable(name, 100) + "\": \"flow.\" is for the library's own");
     engine_->add(name, options, functions);
 }
 

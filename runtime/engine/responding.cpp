@@ -3,6 +3,7 @@
 
 #include "flow/client.hpp"
 #include "runtime/engine/client_core.hpp"
+#include "src/asking.hpp"
 
 namespace flow {
 
@@ -73,12 +74,18 @@ std::vector<open_wait> client::questions_for(std::string_view who, std::size_t l
     open.status = waitpoint_status::pending;
     open.purpose = waitpoint_purpose::approval;
     open.limit = 10'000;  // those of others are passed over here
+    auto const now = core()->time().now();
     std::vector<open_wait> out;
     for (auto& row : waitpoints(open)) {
         if (out.size() >= limit) break;
         auto w = detail::as_open_wait(std::move(row));
-        auto const& asked = w.asks ? w.asks->assignees : std::vector<std::string>{};
-        if (who.empty() || asked.empty() || std::find(asked.begin(), asked.end(), who) != asked.end()) out.push_back(std::move(w));
+        auto asked = w.asks ? detail::asked_at(*w.asks, now) : std::vector<std::string>{};
+        if (!who.empty() && !asked.empty() && std::find(asked.begin(), asked.end(), who) == asked.end()) continue;
+        if (w.asks) {
+            w.asks->channel = detail::channel_at(*w.asks, now);
+            w.asks->assignees = std::move(asked);
+        }
+        out.push_back(std::move(w));
     }
     return out;
 }

@@ -15,6 +15,7 @@ namespace {
 
 // Dead owners are looked for this often while there are others (P57).
 constexpr std::chrono::milliseconds claim_every{250};
+constexpr std::chrono::seconds policies_every{1};
 // Many enough for few messages to a server, few enough that the first begin while the others are read.
 constexpr std::size_t load_at_once = 25;
 
@@ -101,9 +102,24 @@ void engine_core::look_into_store(bool everything)
     auto const text = store->warning();
     if (!std::exchange(told_warning_, !text.empty()) && told_warning_) log(log_level::warning, text);
     announce();
+    refresh_policies();
     retry_held();
     resume_retried();
     claim_runs();
+}
+
+/// Set by another process, or by another client on this store.
+void engine_core::refresh_policies()
+{
+    auto const now = std::chrono::steady_clock::now();
+    if (now - policies_read_at_ < policies_every) return;
+    policies_read_at_ = now;
+    try {
+        shared_->read_policies();
+        told_policies_ = false;
+    } catch (error const& e) {  // those that are known stay in force
+        if (!std::exchange(told_policies_, true)) log(log_level::error, std::string("reading the wait policies: ") + e.what());
+    }
 }
 
 void engine_core::trouble(std::string const& doing, error const& e)

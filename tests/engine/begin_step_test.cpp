@@ -117,7 +117,7 @@ TEMPLATE_LIST_TEST_CASE("what begins here is completed elsewhere, by its token, 
     w.pass(1min);
     auto const lives_on = cls > 1;
     CHECK(w.status(run.id()) == (lives_on ? flow::run_status::waiting : flow::run_status::running));
-    CHECK(w.view(run.id()).doing == (lives_on ? "It waits for somebody to complete workflow#0/render#0." : "It runs step workflow#0/render#0, attempt 1."));
+    CHECK(w.view(run.id()).doing == (lives_on ? "It waits at workflow#0/render#0 for a tool." : "It runs step workflow#0/render#0, attempt 1."));
     if (lives_on) CHECK(w.view(run.id()).row.status.execution == flow::execution_status::suspended);
 
     SECTION("by a client, with its secret")

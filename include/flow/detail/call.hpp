@@ -88,6 +88,7 @@ struct call_result {
     flow::encoding encoding = flow::encoding::json;
     error_detail error;
     std::string commit_ref;
+    duration not_before{};  ///< of `not_started`: the next attempt waits so long at least
 };
 
 /// The function of one step, or its reconcile or compensate, as the engine calls it. Shared by the run and by whoever calls
