@@ -34,11 +34,8 @@ bool step_machine::open_token()
     uuid id;
     run_.hosted_by().fill_random(id.bytes);
     token_ = waitpoint_id{id};
-    auto const secret = run_.hosted_by().outside()->secret_of(*token_);
-    if (!secret) {
-        run_.hold("store_key", secret.error().message());
-        return false;
-    }
+    auto const secret = run_.secret_of(*token_);
+    if (!secret) return false;
     auto const& plan = *op_.ends_elsewhere();
     token_ends_at_ = plan.timeout > duration::max() - run_.now().time_since_epoch() ? never : run_.now() + plan.timeout;
     write_begun({});

@@ -9,6 +9,7 @@
 #include "src/names.hpp"
 #include "src/payloads.hpp"
 #include "src/pending.hpp"
+#include "src/question_secrets.hpp"
 #include "src/waits.hpp"
 
 namespace flow::detail {
@@ -107,11 +108,8 @@ bool make_token_base::make(run& r, position const& at)
     uuid id;
     r.hosted_by().fill_random(id.bytes);
     id_ = waitpoint_id{id};
-    auto const secret = r.hosted_by().outside()->secret_of(id_);
-    if (!secret) {
-        r.hold("store_key", secret.error().message());
-        return false;
-    }
+    auto const secret = r.secret_of(id_);
+    if (!secret) return false;
     auto row = token_row(r, id_, at, name_.view(), answer_(), options_.strict);
     row.secret_hash = sha256(*secret);
     row.due_at = limit_from(r.now(), options_.lifetime);
@@ -134,12 +132,14 @@ std::string_view mark_of(wait_base const& op) { return op.is_event() ? event_mar
 
 digest about_of(wait_base const& op) { return op.is_question() && !op.asked().terms.about.empty() ? sha256(op.asked().terms.about) : digest{}; }
 
-waitpoint_row question_row_of(waitpoint_row w, wait_base const& op)
+/// `secret`: the question's; empty: it has none.
+waitpoint_row question_row_of(waitpoint_row w, wait_base const& op, std::string_view secret)
 {
     w.purpose = waitpoint_purpose::approval;
     w.shape = op.wanted_shape();
     auto terms = op.asked().terms;
     if (auto const sla = limit_from(w.created_at, op.asked().sla); sla != never) terms.sla_at = sla;
+    if (!secret.empty()) keep_secret_hashes(w, terms, secret);
     w.options = write_terms(terms);
     return w;
 }
@@ -162,8 +162,8 @@ public:
     {
     }
 
-    /// True: it is over already.
-    bool begin(bool fresh)
+    /// True: it is over already. `secret`: of a question that is new and has secrets.
+    bool begin(bool fresh, std::string_view secret)
     {
         run_.wait_for(on_.waitpoint, *this);
         if (auto const* row = run_.known(on_.waitpoint); row && op_.is_question()) asked_ = read_terms(row->options);
@@ -183,7 +183,7 @@ public:
                 auto row = token_row(run_, on_.waitpoint, at_, op_.called().view(), op_.shape(), op_.options().strict);
                 row.due_at = due_at_;
                 if (op_.is_event()) row = event_row_of(std::move(row), op_.correlation(run_));
-                if (op_.is_question()) row = question_row_of(std::move(row), op_);
+                if (op_.is_question()) row = question_row_of(std::move(row), op_, secret);
                 run_.add(insert_waitpoint{std::move(row)});
             }
             run_.add(add_edge{on_.waitpoint, at_.path, at_.place});
@@ -443,6 +443,7 @@ bool wait_base::proceed(scope& s, continuation& c, position at)
 
     wait_payload on;
     bool fresh = true;
+    std::optional<std::string> secret;
     if (what == run::found::recorded) {
         auto const& last = *entries.back();
         if (entries.front()->input_hash != about_of(*this)) {
@@ -484,6 +485,7 @@ bool wait_base::proceed(scope& s, continuation& c, position at)
             uuid id;
             r.hosted_by().fill_random(id.bytes);
             on.waitpoint = waitpoint_id{id};
+            if (is_question() && asked().secrets && !(secret = r.secret_of(on.waitpoint))) return false;
         }
         auto const until = limit_from(r.now(), is_question() ? asked().deadline : options_.timeout);
         if (until != never) on.due_at = until.time_since_epoch().count();
@@ -491,7 +493,7 @@ bool wait_base::proceed(scope& s, continuation& c, position at)
     auto waiter = std::make_unique<waiting>(*this, s, c, std::move(at), on);
     auto& p = *waiter;
     live = pending_ptr(waiter.release());
-    return p.begin(fresh) && r.ready(s, c);
+    return p.begin(fresh, secret.value_or("")) && r.ready(s, c);
 }
 
 }  // namespace flow::detail
