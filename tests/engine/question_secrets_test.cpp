@@ -88,13 +88,12 @@ std::string result_of(world& w, flow::run_id id)
     return flow::run_handle<std::string>(w.engine().find(id)).result();
 }
 
-/// Asked, and the secrets that were sent out: of each who was asked, or of everybody's one.
-struct sent {
+struct asked {
     flow::run_id run;
     flow::waitpoint_id question;
 };
 template <auto F>
-sent ask_by(world& w)
+asked ask_by(world& w)
 {
     auto const run = w.engine().start<F>().id();
     w.settle();
@@ -173,7 +172,7 @@ TEMPLATE_LIST_TEST_CASE("SE-03 one answer for whoever has not the secret of a qu
     auto const decided = ask_by<two_of_three>(w), late = ask_by<within_an_hour>(w), gone = ask_by<within_an_hour>(w);
     auto const token = ask_by<waits_for_a_token>(w).question;
     auto& e = w.engine();
-    auto const of = [&](sent const& s, std::string_view person) { return e.secret_for(s.question, person).text(); };
+    auto const of = [&](asked const& s, std::string_view person) { return e.secret_for(s.question, person).text(); };
     auto const key_of = [&](flow::waitpoint_id id) { return place.store->secret_of(id).value(); };
     e.respond(decided.question, false, {.secret = of(decided, "ann")});
     e.cancel(gone.run);
