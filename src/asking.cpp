@@ -5,6 +5,7 @@
 #include "flow/ask.hpp"
 #include "flow/codec.hpp"
 #include "src/flat_object.hpp"
+#include "src/question_secrets.hpp"
 
 namespace flow::detail {
 
@@ -60,9 +61,9 @@ bool is_choice(waitpoint_row const& w, question_terms const& t, response const& 
 judged_response judge(waitpoint_row const& w, std::span<response const> before, response const& r)
 {
     auto const only = [](response_answer a) { return judged_response{{a, false, 0}, {}}; };
-    // First of all, so that without the secret nothing is learnt.
-    if (r.secret_hash && (w.secret_hash.is_none() || *r.secret_hash != w.secret_hash)) return only(response_answer::wrong_secret);
     auto const terms = w.purpose == waitpoint_purpose::approval ? read_terms(w.options) : std::nullopt;
+    // First of all, so that without the secret nothing is learnt.
+    if (r.secret_hash && (!terms || shown_by(w, *terms, *r.secret_hash, r.by) != r.by)) return only(response_answer::wrong_secret);
     if (!terms) return only(response_answer::unknown);
     if (r.about && to_string(*r.about) != terms->about_hash) return only(response_answer::other_arguments);
     auto const asked = asked_at(*terms, r.at);

@@ -63,6 +63,11 @@ question&& question::channel(std::string name) &&
     draft_.terms.channel = std::move(name);
     return std::move(*this);
 }
+question&& question::secrets() &&
+{
+    draft_.secrets = true;
+    return std::move(*this);
+}
 question&& question::about_json(std::string text) &&
 {
     draft_.terms.about_hash = to_string(sha256(text));

@@ -237,6 +237,8 @@ public:
 
     /// Going on would be wrong: the run is held (P19, P41). The body does not go on and sees nothing of it.
     void hold(std::string kind, std::string message);
+    /// The secret of a waitpoint that it makes (P39). Nothing: the store's key cannot be read, and the run is held.
+    std::optional<std::string> secret_of(waitpoint_id w);
     /// A cancel asked for by an intervention's decision.
     void cancel_here(std::string by, std::string why);
     /// A cancel of these branches alone: a group has no use for them. `first` appends what stands before it in the same group.

@@ -36,6 +36,14 @@ void run::hold(std::string kind, std::string message)
     });
 }
 
+std::optional<std::string> run::secret_of(waitpoint_id w)
+{
+    auto secret = host_.outside()->secret_of(w);
+    if (secret) return *std::move(secret);
+    hold("store_key", secret.error().message());
+    return std::nullopt;
+}
+
 // ---- requests and cancel --------------------------------------------------------------------------------------------------
 
 void run::take(request const& r)

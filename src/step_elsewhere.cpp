@@ -35,11 +35,8 @@ bool step_machine::open_token()
     uuid id;
     run_.hosted_by().fill_random(id.bytes);
     token_ = waitpoint_id{id};
-    auto const secret = run_.hosted_by().outside()->secret_of(*token_);
-    if (!secret) {
-        run_.hold("store_key", secret.error().message());
-        return false;
-    }
+    auto const secret = run_.secret_of(*token_);
+    if (!secret) return false;
     auto const& code = *op_.ends_elsewhere();
     auto const policies = run_.hosted_by().policies();
     auto plan = plan_wait(policies.get(), wait_reason::kind::tool, {code.timeout, {}, {}, false}, run_.now());

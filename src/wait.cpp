@@ -132,6 +132,7 @@ bool wait_base::proceed(scope& s, continuation& c, position at)
     }
     if (!r.go_live()) return false;
     std::optional<question_terms> stored;
+    std::optional<std::string> secret;
     if (!fresh) {
         r.consumed(at);
         auto const* known = is_question() ? r.known(on.waitpoint) : nullptr;
@@ -146,6 +147,7 @@ bool wait_base::proceed(scope& s, continuation& c, position at)
             uuid id;
             r.hosted_by().fill_random(id.bytes);
             on.waitpoint = waitpoint_id{id};
+            if (is_question() && asked().secrets && !(secret = r.secret_of(on.waitpoint))) return false;
         }
         auto const policies = child_run() ? nullptr : r.hosted_by().policies();
         auto plan = plan_wait(policies.get(), type_of(*this), said_in_code(*this), r.now());
@@ -163,7 +165,7 @@ bool wait_base::proceed(scope& s, continuation& c, position at)
     auto waiter = std::make_unique<waiting>(*this, s, c, std::move(at), std::move(on), std::move(stored));
     auto& p = *waiter;
     live = pending_ptr(waiter.release());
-    return p.begin(fresh) && r.ready(s, c);
+    return p.begin(fresh, secret.value_or("")) && r.ready(s, c);
 }
 
 }  // namespace flow::detail

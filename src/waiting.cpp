@@ -7,6 +7,7 @@
 #include "src/children.hpp"
 #include "src/events.hpp"
 #include "src/names.hpp"
+#include "src/question_secrets.hpp"
 #include "src/waits.hpp"
 
 namespace flow::detail {
@@ -15,10 +16,12 @@ namespace {
 
 constexpr std::string_view event_mark = "event";
 
-waitpoint_row question_row_of(waitpoint_row w, wait_base const& op, question_terms const& terms)
+/// `secret`: the question's; empty: it has none.
+waitpoint_row question_row_of(waitpoint_row w, wait_base const& op, question_terms terms, std::string_view secret)
 {
     w.purpose = waitpoint_purpose::approval;
     w.shape = op.wanted_shape();
+    if (!secret.empty()) keep_secret_hashes(w, terms, secret);
     w.options = write_terms(terms);
     return w;
 }
@@ -47,7 +50,7 @@ waiting::waiting(wait_base& op, scope& s, continuation& c, position at, wait_pay
 {
 }
 
-bool waiting::begin(bool fresh)
+bool waiting::begin(bool fresh, std::string_view secret)
 {
     run_.wait_for(on_.waitpoint, *this);
     auto const own_limit = on_.due_at ? time_point(duration(*on_.due_at)) : never;
@@ -56,31 +59,31 @@ bool waiting::begin(bool fresh)
     // The token's row does not end this wait: something in the store must wake the run for it.
     if (fresh && !token_ends_) on_.timer = waitpoint_id{run_.draw_uuid()};
     if (on_.timer) run_.wait_for(*on_.timer, *this);
-    if (fresh) write_wait();
+    if (fresh) write_wait(secret);
     run_.block(*this, reason(), policy().leaves);
     run_.submit();
     return take_up(fresh);
 }
 
-void waiting::write_wait()
+void waiting::write_wait(std::string_view secret)
 {
     auto e = entry(entry_kind::wait);
     e.payload = write_payload(on_);
     e.encoding = encoding::json;
     run_.append(std::move(e));
-    if (on_.made_here) run_.add(insert_waitpoint{row_to_make()});
+    if (on_.made_here) run_.add(insert_waitpoint{row_to_make(secret)});
     run_.add(add_edge{on_.waitpoint, at_.path, at_.place});
     if (!on_.timer) return;
     run_.add(insert_waitpoint{timer_row(run_.row().id, *on_.timer, "time limit", at_.place, due_at_, run_.now())});
     run_.add(add_edge{*on_.timer, at_.path, at_.place});
 }
 
-waitpoint_row waiting::row_to_make() const
+waitpoint_row waiting::row_to_make(std::string_view secret) const
 {
     auto row = token_row(run_.row().id, on_.waitpoint, at_, op_.called().view(), op_.shape(), op_.options().strict, run_.now());
     row.due_at = due_at_;
     if (op_.is_event()) return event_row_of(std::move(row), op_.correlation(run_));
-    if (op_.is_question()) return question_row_of(std::move(row), op_, *asked_);
+    if (op_.is_question()) return question_row_of(std::move(row), op_, *asked_, secret);
     return row;
 }
 

@@ -24,8 +24,8 @@ public:
     /// `asked`: of a question, what is stored of it.
     waiting(wait_base& op, scope& s, continuation& c, position at, wait_payload w, std::optional<question_terms> asked);
 
-    /// `fresh`: nothing of it is recorded. True: it is over already.
-    bool begin(bool fresh);
+    /// `fresh`: nothing of it is recorded. `secret`: of a question that is new and has secrets. True: it is over already.
+    bool begin(bool fresh, std::string_view secret);
 
     void woken(waitpoint_row const& w) override;
     void due(ticket) override;
@@ -36,8 +36,8 @@ public:
     bool leaves_undecided() const override { return child_.has_value(); }
 
 private:
-    void write_wait();
-    waitpoint_row row_to_make() const;
+    void write_wait(std::string_view secret);
+    waitpoint_row row_to_make(std::string_view secret) const;
     wait_reason reason() const;
     bool take_up(bool fresh);
     void lost();

@@ -36,12 +36,21 @@ flow::workflow<std::string> mission()
 }
 // [/value]
 
+// [secrets]
+flow::workflow<bool> publish(std::string report)
+{
+    auto const said = co_await flow::ask("publish", flow::question("Publish " + report + "?").to("ann", "bob").secrets());
+    co_return said.approved;
+}
+// [/secrets]
+
 int main(int argc, char** argv)
 {
     auto const store = flow::open_store(store_text(argc, argv, "memory"));
     flow::engine engine(store);
     engine.add<pay_back>("pay_back");
     engine.add<mission>("mission");
+    engine.add<publish>("publish");
     auto const asked = [&](flow::any_run_handle const& run) {
         while (run.status().run != flow::run_status::waiting) std::this_thread::sleep_for(1ms);
     };
@@ -68,4 +77,33 @@ int main(int argc, char** argv)
     asked(blocked);
     ann.respond(ann.questions_for().at(0).row.id, true, {.value = R"("around")"});
     expect(blocked.result() == "around", "a choice comes back as a value");
+
+    auto const report = engine.start<publish>(std::string("the report"));
+    asked(report);
+    struct letter {
+        std::string to;
+        flow::waitpoint_id question;
+        std::string secret;
+    };
+    std::vector<letter> letters;
+    // [letters]
+    flow::client mail(store, "mail");
+    for (auto const& question : mail.questions_for()) {
+        if (!question.asks->secret_hashes) continue;  // asked without secrets
+        for (auto const& person : question.asks->assignees)
+            letters.push_back({person, question.row.id, mail.secret_for(question.row.id, person).text()});
+    }
+    // [/letters]
+    auto const [to, question, secret] = letters.at(1);
+    // [desk]
+    flow::client desk(store, "desk");
+    desk.respond(question, true, {.why = "well done", .secret = secret});
+    // [/desk]
+    expect(report.result() && desk.waitpoint(question).by == "bob", "whose secret it is has answered");
+    try {
+        desk.respond(question, true, {.by = "ann", .secret = secret});
+        expect(false, "bob's secret is not ann's");
+    } catch (flow::error const& e) {
+        expect(e.code() == flow::errc::unknown_request, "and tells nothing of the question");
+    }
 }

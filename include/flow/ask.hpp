@@ -49,6 +49,7 @@ namespace detail {
 struct question_draft {
     question_terms terms;
     bool wants_all = false;
+    bool secrets = false;
     wait_limit deadline{}, sla{};
 };
 }  // namespace detail
@@ -130,6 +131,10 @@ public:
     }
     /// For programs that show questions: "mail", "desk".
     question&& channel(std::string name) &&;
+    /// Each person in to() gets a secret, by which they answer without having the store: whoever shows it is that person. Asked of everybody it
+    /// has one secret for all. A program that has the store and its key sends them out: client::secret_for. Default: operators alone answer, by
+    /// name. Where the store's key is missing, the run is held.
+    question&& secrets() &&;
 
     detail::question_draft const& as_drafted() const noexcept { return draft_; }
 

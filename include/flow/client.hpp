@@ -110,9 +110,13 @@ struct respond_options {
     std::string_view why{};
     std::string_view by{};
     std::string_view about{};  ///< question_terms::about_hash as it was shown: refused if it is about something else
+    /// Of question::secrets. With one, whose secret it is has answered, not this client; `by` is to be empty or that person, and names who
+    /// answers a question to everybody. Unset: an operator.
+    std::optional<std::string_view> secret{};
 };
 
-/// A client on a store. Opened on the store itself it is an operator: it may complete tokens without their secrets, as a named actor.
+/// A client on a store. Opened on the store itself it is an operator: it may complete tokens and answer questions without their secrets, as a
+/// named actor.
 /// Any thread. Errors are thrown as flow::error with the code named at each call, besides the store's own.
 class client {
 public:
@@ -174,17 +178,21 @@ public:
     bool complete_json(waitpoint_id which, std::string_view json, std::optional<std::string_view> secret = std::nullopt,
                        std::string_view why = {}, std::string_view by = {});
 
-    // Questions to people (flow::ask). Who answers is the caller's identity: `by`, else the client's own name.
+    // Questions to people (flow::ask). Who answers is who shows a secret, else the caller's identity: `by`, else the client's own name.
 
     /// Answers one. `decided`: with it the question is decided; `counted`: more are needed; `already_same`: as this person answered before.
     /// Errors: unknown_request; not_asked; token_conflict for a person who answered
     /// otherwise before, or a question that others have decided; token_ended past its deadline; wrong_shape; bad_payload; bad_argument
     /// where it is about something else than `about` says.
+    /// With a secret, one error for an unknown question, one without secrets, a wrong secret and another's: unknown_request.
     responded respond(waitpoint_id which, bool approves, respond_options options = {});
     /// The open ones that somebody may answer, newest first; empty: of everybody. As they are asked now: whom they have been escalated to is among
     /// the assignees.
     std::vector<open_wait> questions_for(std::string_view who = {}, std::size_t limit = 100);
     std::vector<response> responses(waitpoint_id which);
+    /// What to send to somebody who is asked (question::secrets), the same at every call; empty: of a question to everybody. Stored nowhere.
+    /// unknown_request; usage: it has no secrets; not_asked; store_key.
+    token_secret secret_for(waitpoint_id question, std::string_view person = {});
 
     // Events: to whoever waits for them by flow::wait_for_event. Values as of `complete`.
 

@@ -44,12 +44,15 @@ struct question_terms {
     std::string about;                   ///< JSON of what exactly is decided on; empty: nothing
     std::string about_hash;              ///< SHA-256 of that, 64 hexadecimal digits
     std::optional<std::vector<escalation>> escalations{};  ///< who may answer as well, and from when on
+    /// SHA-256 of the secrets of `assignees` and of whom it may be escalated to, in their order, 64 hexadecimal digits each (question::secrets). None: they have no secrets, or
+    /// everybody is asked, by the one secret of waitpoint_row::secret_hash.
+    std::optional<std::vector<std::string>> secret_hashes{};
 };
 
 /// One person's answer. Who it is says the caller's identity, never the value.
 struct response {
     waitpoint_id to;
-    std::optional<digest> secret_hash;  ///< of the secret shown; none: an operator
+    std::optional<digest> secret_hash;  ///< of the secret shown, which must be that of `by`; none: an operator
     std::string by;                     ///< never empty
     bool approves = true;
     std::string value;                  ///< JSON; empty: none
@@ -66,7 +69,7 @@ enum class response_answer : std::uint8_t {
     decided_before,   ///< by others
     timed_out, withdrawn,
     unknown,          ///< no such question
-    wrong_secret,
+    wrong_secret,     ///< nobody's, or not that of who answers
     not_asked,        ///< none of those who may answer
     other_arguments,  ///< it is about something else than the answerer saw
     not_a_choice,     ///< its value is not what the question wants

@@ -67,7 +67,7 @@ struct waitpoint_row {
     std::string idempotency_key;   ///< unique among the run's waitpoints if not empty
     std::string correlation;       ///< with the name, which is its topic: the events that complete it
     std::string shape;             ///< what it must be completed with (P53)
-    digest secret_hash;            ///< SHA-256 of the token's secret; none where only an operator completes it
+    digest secret_hash;            ///< SHA-256 of the token's secret, or of the one of a question to everybody; none: it has no such secret
     time_point due_at = never;     ///< falls due: a timer completes, everything else times out
     time_point created_at{}, completed_at{};
     std::string output;            ///< JSON

@@ -1,4 +1,4 @@
-// flow complete, flow fail, flow approve, flow reject, flow decide
+// flow complete, flow fail, flow approve, flow reject, flow secret, flow decide
 #include <ostream>
 
 #include "runtime/cli/find.hpp"
@@ -38,16 +38,27 @@ void fail_token(session const& s)
 
 namespace {
 
+/// Who shows a secret is not told by a search what there is (P61).
+waitpoint_id question_to_answer(session const& s)
+{
+    if (!s.asked.secret) return find_waitpoint(s, s.asked.which, waitpoint_purpose::approval).id;
+    auto const whole = parse_uuid(s.asked.which);
+    if (!whole) throw misuse("--secret goes with the whole id of a question");
+    return waitpoint_id{*whole};
+}
+
 void respond(session const& s, bool approves)
 {
     auto const& asked = s.asked;
-    auto const w = find_waitpoint(s, asked.which, waitpoint_purpose::approval);
+    auto const id = question_to_answer(s);
     respond_options options;
     options.value = asked.value;
     options.why = asked.why;
     options.by = asked.by;
     options.about = asked.about;
-    auto const told = s.on.respond(w.id, approves, options);
+    if (asked.secret) options.secret = *asked.secret;
+    auto const told = s.on.respond(id, approves, options);
+    auto const w = s.on.waitpoint(id);
     if (asked.json) {
         json_object o;
         o.text("question", to_string(w.id)).text("run", to_string(w.run)).yes_no("counted", told.answer != response_answer::already_same);
@@ -63,6 +74,19 @@ void respond(session const& s, bool approves)
 
 void approve_question(session const& s) { respond(s, true); }
 void reject_question(session const& s) { respond(s, false); }
+
+void print_secret(session const& s)
+{
+    auto const& asked = s.asked;
+    auto const w = find_waitpoint(s, asked.which, waitpoint_purpose::approval);
+    auto const secret = s.on.secret_for(w.id, asked.person);
+    if (asked.json) {
+        json_object o;
+        o.text("question", to_string(w.id)).text("run", to_string(w.run));
+        return s.print_json(o.text("for", asked.person).text("secret", secret.text()).str());
+    }
+    s.io.out << secret.text() << '\n';
+}
 
 void decide_intervention(session const& s)
 {

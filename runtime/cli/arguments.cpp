@@ -94,12 +94,18 @@ public:
         named(approve, "QUESTION");
         approve.add_option("--value", a_.value, "The value, where it wants one")->type_name("JSON");
         about_what(approve);
+        by_secret(approve);
         changes(approve);
 
         auto& reject = add(verb::reject, "reject", "Answer a question of a run: no");
         named(reject, "QUESTION");
         about_what(reject);
+        by_secret(reject);
         changes(reject);
+
+        auto& secret = add(verb::secret, "secret", "Print the secret by which one who is asked answers a question, to be sent to them");
+        named(secret, "QUESTION");
+        secret.add_option("--for", a_.person, "Whose; a question to everybody has one for all")->type_name("NAME");
 
         auto& decide = add(verb::decide, "decide", "Decide an intervention");
         named(decide, "INTERVENTION");
@@ -193,6 +199,12 @@ private:
     void about_what(CLI::App& sub)
     {
         sub.add_option("--about", a_.about, "The SHA-256 that show names: refused if it is about something else now")->type_name("HASH");
+    }
+    void by_secret(CLI::App& sub)
+    {
+        // CLI11 takes an empty text for an option that was not given: the answer would then be an operator's.
+        sub.add_option("--secret", a_.secret, "Answer as the one whose secret this is; with the question's whole id")->type_name("SECRET")
+            ->check([](std::string const& s) { return s.empty() ? std::string("is empty") : std::string(); });
     }
     void changes(CLI::App& sub)
     {

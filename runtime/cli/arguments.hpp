@@ -10,7 +10,7 @@
 
 namespace flow::cli {
 
-enum class verb { runs, show, journal, published, graph, tokens, complete, fail, approve, reject, decide, send, events, schedules, schedule, backfill, policies, cancel, pause, resume, backup };
+enum class verb { runs, show, journal, published, graph, tokens, complete, fail, approve, reject, secret, decide, send, events, schedules, schedule, backfill, policies, cancel, pause, resume, backup };
 
 struct arguments {
     verb what{};
@@ -20,7 +20,8 @@ struct arguments {
     std::string which;  ///< RUN, TOKEN, INTERVENTION or the back-up's FILE
     std::string value;  ///< JSON or CHOICE
     std::optional<std::string> output;
-    std::string topic, about, id;
+    std::string topic, about, id, person;
+    std::optional<std::string> secret;
     bool if_awaited = false, kept = false;
     std::string cron, zone, every, overlap, catch_up;
     std::uint64_t firings = 0;  ///< 0: no limit

@@ -111,6 +111,7 @@ void carry_out(session const& s)
     case verb::fail: return fail_token(s);
     case verb::approve: return approve_question(s);
     case verb::reject: return reject_question(s);
+    case verb::secret: return print_secret(s);
     case verb::decide: return decide_intervention(s);
     case verb::send: return send_event(s);
     case verb::events: return list_events(s);

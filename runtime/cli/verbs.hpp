@@ -30,6 +30,7 @@ void complete_token(session const& s);
 void fail_token(session const& s);
 void approve_question(session const& s);
 void reject_question(session const& s);
+void print_secret(session const& s);
 void decide_intervention(session const& s);
 void send_event(session const& s);
 void list_events(session const& s);

@@ -4,6 +4,8 @@
 #include "flow/client.hpp"
 #include "runtime/engine/client_core.hpp"
 #include "src/asking.hpp"
+#include "src/names.hpp"
+#include "src/question_secrets.hpp"
 
 namespace flow {
 
@@ -37,7 +39,21 @@ digest read_digest(std::string_view hex)
         throw error(errc::wrong_shape, !r.approves ? "who rejects gives no value" : about + (row->shape == "void" ? " takes no value" : " wants a value: " + row->shape));
     default: break;
     }
-    throw error(errc::unknown_request, "no question " + to_string(r.to) + " in this store");
+    // One error for all who show a secret: failures do not tell what exists (P61).
+    throw error(errc::unknown_request, r.secret_hash ? "no such question, or not its secret" : "no question " + to_string(r.to) + " in this store");
+}
+
+struct asked_question {
+    waitpoint_row row;
+    question_terms terms;
+};
+/// What a question was asked with does not change: what is read here holds.
+std::optional<asked_question> find_question(store& s, waitpoint_id id)
+{
+    auto row = s.waitpoint(id).value();
+    auto terms = row && row->purpose == waitpoint_purpose::approval ? detail::read_terms(row->options) : std::nullopt;
+    if (!terms) return std::nullopt;
+    return asked_question{*std::move(row), *std::move(terms)};
 }
 
 }  // namespace
@@ -48,6 +64,13 @@ responded client::respond(waitpoint_id which, bool approves, respond_options o)
     r.to = which;
     r.approves = approves;
     r.by = o.by.empty() ? core()->by : std::string(o.by);
+    if (o.secret) {
+        r.secret_hash = sha256(*o.secret);
+        auto const q = find_question(data(), which);
+        auto const who = q ? detail::shown_by(q->row, q->terms, *r.secret_hash, r.by) : std::nullopt;
+        if (!who || (!o.by.empty() && *who != o.by)) refuse(nullptr, r, response_answer::wrong_secret);
+        r.by = *who;
+    }
     if (!o.value.empty()) r.value = detail::compact_json(o.value).value();
     r.why = o.why;
     if (!o.about.empty()) r.about = read_digest(o.about);
@@ -91,5 +114,19 @@ std::vector<open_wait> client::questions_for(std::string_view who, std::size_t l
 }
 
 std::vector<response> client::responses(waitpoint_id which) { return data().reader().responses(which).value(); }
+
+token_secret client::secret_for(waitpoint_id question, std::string_view person)
+{
+    auto const q = find_question(data(), question);
+    if (!q) throw error(errc::unknown_request, "no question " + to_string(question) + " in this store");
+    auto const about = q->row.place + " of run " + to_string(q->row.run);
+    auto const asked = detail::asked_at(q->terms, never);
+    if (!detail::has_secrets(q->row, q->terms)) throw error(errc::usage, about + " was asked without secrets: flow::question(...).secrets()");
+    if (!asked.empty() && std::find(asked.begin(), asked.end(), person) == asked.end())
+        throw error(errc::not_asked, person.empty() ? about + " has a secret for each person it asks: say for whom"
+                                                    : detail::printable(person, 100) + " is none of those whom " + about + " asks");
+    auto secret = data().secret_of(question).value();
+    return token_secret(asked.empty() ? std::move(secret) : detail::secret_of_person(secret, person));
+}
 
 }  // namespace flow

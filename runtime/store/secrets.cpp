@@ -1,10 +1,9 @@
 #include "runtime/store/secrets.hpp"
 
-#include <openssl/evp.h>
-#include <openssl/hmac.h>
 #include <openssl/rand.h>
 
 #include "flow/error.hpp"
+#include "src/hmac.hpp"
 
 namespace flow::store_detail {
 
@@ -15,6 +14,12 @@ int value_of(char c)
     if (c >= '0' && c <= '9') return c - '0';
     if (c >= 'a' && c <= 'f') return c - 'a' + 10;
     return -1;
+}
+
+template <std::size_t N>
+std::string_view bytes_of(std::array<std::uint8_t, N> const& a)
+{
+    return {reinterpret_cast<char const*>(a.data()), a.size()};
 }
 
 }  // namespace
@@ -41,18 +46,11 @@ std::optional<store_key> parse_key(std::string_view hex)
     return key;
 }
 
-digest fingerprint(store_key const& key)
-{
-    return sha256(std::string_view(reinterpret_cast<char const*>(key.data()), key.size()));
-}
+digest fingerprint(store_key const& key) { return sha256(bytes_of(key)); }
 
 std::string secret_of(store_key const& key, waitpoint_id id)
 {
-    digest out;
-    unsigned size = 0;
-    HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()), id.value.bytes.data(), id.value.bytes.size(),
-         out.bytes.data(), &size);
-    return to_string(out);
+    return to_string(detail::hmac_sha256(bytes_of(key), bytes_of(id.value.bytes)));
 }
 
 }  // namespace flow::store_detail

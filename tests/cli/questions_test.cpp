@@ -1,5 +1,7 @@
-// flow approve, flow reject, and what show and tokens say of questions.
+// flow approve, flow reject, flow secret, and what show and tokens say of questions.
 #include <catch2/catch.hpp>
+
+#include <set>
 
 #include "calls.hpp"
 #include "flow/flow.hpp"
@@ -22,6 +24,16 @@ flow::workflow<int> how_many()
 {
     auto const v = co_await flow::ask<int>("number", flow::question("How many?"));
     co_return v.approved ? *v.value : -1;
+}
+flow::workflow<bool> asks_by_letter()
+{
+    auto const v = co_await flow::ask("refund", flow::question("Refund?").to("ann", "bob").all().secrets());
+    co_return v.approved;
+}
+flow::workflow<bool> asks_everybody()
+{
+    auto const v = co_await flow::ask("all", flow::question("Well?").secrets());
+    co_return v.approved;
 }
 flow::workflow<bool> asks_soon()
 {
@@ -91,4 +103,69 @@ TEMPLATE_LIST_TEST_CASE("questions are shown with what was answered, and answere
     w.settle();
     CHECK(on.find(number).end().result == "-1");
     CHECK(call(on, {"approve", "ffffffff"}).code == 1);
+}
+
+TEMPLATE_LIST_TEST_CASE("secret prints what to send to a person, and approve and reject take it for that person's answer", "[cli][people][secrets]", every_store)
+{
+    TestType place;
+    world w(place.store, [](flow::engine& e) {
+        e.add<asks>("asks");
+        e.add<asks_by_letter>("asks_by_letter");
+        e.add<asks_everybody>("asks_everybody");
+    });
+    auto& on = w.engine();
+    auto const run = on.start<asks_by_letter>().id(), all = on.start<asks_everybody>().id(), plain = on.start<asks>().id();
+    w.settle();
+    auto const question = [&](flow::run_id id) { return to_string(w.view(id).open.at(0).row.id); };
+    auto const id = question(run), of_all = question(all);
+
+    auto const printed = call(on, {"secret", to_string(run), "--for", "ann"});
+    CHECK(printed.code == 0);
+    auto const ann = printed.out.substr(0, 64);
+    CHECK(printed.out == ann + "\n");
+    CHECK(ann == on.secret_for({*flow::parse_uuid(id)}, "ann").text());
+    auto const document = call(on, {"secret", id, "--for", "bob", "--json"}).json().as_object();
+    CHECK(document.at("question").as_string() == id);
+    CHECK(document.at("run").as_string() == to_string(run));
+    CHECK(document.at("for").as_string() == "bob");
+    std::string const bob(document.at("secret").as_string());
+    CHECK_THAT(call(on, {"secret", id}).err, Contains("not_asked") && Contains("say for whom"));
+    CHECK(call(on, {"secret", id, "--for", "eve"}).code == 3);
+    CHECK(call(on, {"secret", to_string(plain), "--for", "ann"}).code == 3);
+    CHECK(call(on, {"secret", "ffffffff", "--for", "ann"}).code == 1);
+
+    // Whoever types: it is ann who answers.
+    CHECK_THAT(call(on, {"approve", id, "--secret", ann}).out, Contains("refund#0") && Contains("1 more are needed"));
+    CHECK_THAT(call(on, {"show", to_string(run)}).out, Contains("ann approved") && !Contains(ann) && !Contains(bob));
+    CHECK_THAT(call(on, {"tokens", "--json"}).out, !Contains(ann));
+    std::set<std::string> refusals;
+    for (auto const& words : std::vector<std::vector<std::string>>{{id, "--secret", "wrong"},
+                                                                   {id, "--secret", bob, "--by", "ann"},
+                                                                   {of_all, "--secret", bob},
+                                                                   {question(plain), "--secret", bob},
+                                                                   {to_string(run), "--secret", bob},  // the run's id is not the question's
+                                                                   {"6f1d3a52-0c4e-4a6b-9d7e-1b2c3d4e5f60", "--secret", bob}})
+        for (std::string const verb : {"approve", "reject"}) {
+            auto typed = words;
+            typed.insert(typed.begin(), verb);
+            auto const r = call(on, typed);
+            CHECK(r.code == 1);
+            CHECK(r.out.empty());
+            refusals.insert(r.err);
+        }
+    REQUIRE(refusals.size() == 1);
+    CHECK_THAT(*refusals.begin(), Contains("unknown_request: no such question, or not its secret"));
+    CHECK(call(on, {"approve", id.substr(0, 8), "--secret", bob}).code == 2);  // nothing is looked up for who shows a secret
+    auto const empty = call(on, {"approve", id, "--secret", "", "--by", "bob"});
+    CHECK(empty.code == 2);  // and is not taken for an operator
+    CHECK_THAT(empty.err, Contains("--secret"));
+    CHECK(on.responses({*flow::parse_uuid(id)}).size() == 1);
+
+    CHECK_THAT(call(on, {"reject", id, "--secret", bob, "--why", "too much"}).out, Contains("is rejected"));
+    auto const everybodys = call(on, {"secret", of_all}).out.substr(0, 64);
+    CHECK(call(on, {"approve", of_all, "--secret", everybodys, "--by", "dora", "--json"}).json().at("decided") == true);
+    w.settle();
+    CHECK(on.find(run).end().result == "false");
+    CHECK(on.find(all).end().result == "true");
+    CHECK(on.waitpoint({*flow::parse_uuid(of_all)}).by == "dora");
 }

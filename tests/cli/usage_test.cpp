@@ -66,7 +66,7 @@ TEST_CASE("help is printed with exit code 0 and lists every verb", "[cli]")
     flow::client client(place.store, "test");
     auto const r = call(client, {"--help"});
     CHECK(r.code == 0);
-    for (auto const* verb : {"runs", "show", "journal", "tokens", "complete", "decide", "cancel", "pause", "resume", "backup"})
+    for (auto const* verb : {"runs", "show", "journal", "tokens", "complete", "secret", "decide", "cancel", "pause", "resume", "backup"})
         CHECK_THAT(r.out, Contains(verb));
     CHECK_THAT(call(client, {"decide", "--help"}).out,
                Contains("INTERVENTION CHOICE") && Contains("--output JSON") && Contains("--why"));

@@ -6,6 +6,7 @@
 
 #include "flow/store_reader.hpp"
 #include "src/asking.hpp"
+#include "src/question_secrets.hpp"
 #include "support/runs.hpp"
 #include "support/stores.hpp"
 
@@ -119,6 +120,43 @@ TEMPLATE_LIST_TEST_CASE("an answer to other arguments, of another shape, or too 
     if (late) CHECK(store.scan(at(8), 10).value() == 1);
     CHECK(store.respond(r).value().answer == (late ? response_answer::timed_out : response_answer::decided));
     if (!late) CHECK_THAT(store.waitpoint(q.id).value()->output, Catch::Contains("\"value\":4"));
+}
+
+TEMPLATE_LIST_TEST_CASE("SE-03 an answer with a secret counts for the person whose secret it is", "[store][people][secrets]", every_store)
+{
+    TestType place;
+    auto& store = *place.store;
+    auto q = some_question({"ann", "bob", "cy"}, 2), other = some_question({}, 1);
+    auto const with_secrets = [&](waitpoint_row& w) {
+        auto t = *detail::read_terms(w.options);
+        w.secret_hash = {};
+        auto const secret = store.secret_of(w.id).value();
+        detail::keep_secret_hashes(w, t, secret);
+        w.options = detail::write_terms(t);
+        return secret;
+    };
+    auto const root = with_secrets(q), everybodys = with_secrets(other);
+    asked(place, q);
+    asked(place, other);
+    auto const respond = [&](waitpoint_row const& to, std::string by, std::string const& secret) {
+        auto r = some_response(to.id, std::move(by));
+        r.secret_hash = sha256(secret);
+        return store.respond(r).value().answer;
+    };
+    auto const of = [&](std::string_view person) { return detail::secret_of_person(root, person); };
+    CHECK(respond(q, "ann", of("ann")) == response_answer::counted);
+    CHECK(respond(q, "bob", of("ann")) == response_answer::wrong_secret);
+    CHECK(respond(q, "ann", of("bob")) == response_answer::wrong_secret);
+    CHECK(respond(q, "bob", root) == response_answer::wrong_secret);
+    CHECK(respond(q, "eve", of("eve")) == response_answer::wrong_secret);
+    CHECK(respond(q, "bob", everybodys) == response_answer::wrong_secret);
+    CHECK(respond(other, "bob", of("bob")) == response_answer::wrong_secret);
+    CHECK(store.reader().responses(q.id).value().size() == 1);
+    CHECK(respond(q, "bob", of("bob")) == response_answer::decided);
+    CHECK(respond(q, "cy", of("cy")) == response_answer::decided_before);
+    CHECK(respond(q, "cy", of("bob")) == response_answer::wrong_secret);
+    CHECK(store.waitpoint(q.id).value()->by == "bob");
+    CHECK(respond(other, "dora", everybodys) == response_answer::decided);
 }
 
 TEMPLATE_LIST_TEST_CASE("ten people answer at once, from two stores: exactly one answer decides", "[store][people][race]", every_store)

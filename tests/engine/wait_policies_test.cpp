@@ -26,6 +26,12 @@ flow::workflow<std::string> asks()
     co_return v.approved ? "go" : "no";
 }
 
+flow::workflow<std::string> asks_by_secret()
+{
+    auto const v = co_await flow::ask("go", flow::question("Go?").to("ann").secrets());
+    co_return v.votes.back().by;
+}
+
 flow::workflow<std::string> asks_with_default()
 {
     auto const v = co_await flow::ask("go", flow::question("Go?").to("ann").otherwise(true));
@@ -83,6 +89,7 @@ flow::workflow<std::string> says_why()
 void add_all(flow::engine& e)
 {
     e.add<asks>("asks");
+    e.add<asks_by_secret>("asks_by_secret");
     e.add<asks_with_default>("asks_with_default");
     e.add<asks_with_limit>("asks_with_limit");
     e.add<wants_input>("wants_input");
@@ -234,6 +241,23 @@ TEMPLATE_LIST_TEST_CASE("escalate: others may answer once it has taken too long,
     w.settle();
     CHECK(flow::run_handle<std::string>(w.engine().find(id)).result() == "go");
     CHECK(w.engine().late_runs().empty());
+}
+
+TEMPLATE_LIST_TEST_CASE("whom a question is escalated to has a secret from the start, which counts from then on", "[engine][policy]", every_store)
+{
+    TestType place;
+    world w(place.store, add_all);
+    w.engine().set_wait_policies(approval(asks_the_boss));
+    auto const id = w.engine().start<asks_by_secret>().id();
+    w.settle();
+    auto const q = question(w);
+    auto const secret = w.engine().secret_for(q, "boss").text();
+    CHECK_THROWS_WITH(w.engine().secret_for(q, "cy"), Contains("not_asked"));
+    CHECK_THROWS_WITH(w.engine().respond(q, true, {.secret = secret}), Contains("not_asked"));
+    w.pass(1h);
+    CHECK(w.engine().respond(q, true, {.secret = secret}).answer == flow::response_answer::decided);
+    w.settle();
+    CHECK(flow::run_handle<std::string>(w.engine().find(id)).result() == "boss");
 }
 
 TEMPLATE_LIST_TEST_CASE("what stands behind an escalation is done when that has taken too long as well", "[engine][policy]", every_store)
