@@ -91,9 +91,9 @@ public:
     std::string const* blob(digest const& hash) const;
     std::map<owner_id, owner_record> const& owners() const noexcept { return owners_; }
 
-    using by_age = std::set<std::pair<std::int64_t, std::int64_t>>;  ///< (minus the priority, number)
-    by_age const& queued(workflow_version const& w) const;
-    std::map<workflow_version, by_age> const& queued() const noexcept { return queued_; }
+    using queue = std::set<std::tuple<std::int64_t, time_point, std::int64_t>>;  ///< (minus the priority, due, number): in the order of claims
+    queue const& queued(workflow_version const& w) const;
+    std::map<workflow_version, queue> const& queued() const noexcept { return queued_; }
     std::set<std::pair<time_point, std::int64_t>> const& due_waits() const noexcept { return due_waits_; }
     std::set<std::pair<time_point, std::int64_t>> const& delayed() const noexcept { return delayed_; }
     /// Of runs that have not ended.
@@ -154,7 +154,7 @@ private:
     std::map<owner_id, owner_record> owners_;
     std::int64_t last_owner_ = 0;
 
-    std::map<workflow_version, by_age> queued_;
+    std::map<workflow_version, queue> queued_;
     std::map<owner_id, std::set<std::int64_t>> held_;
     std::set<std::pair<time_point, std::int64_t>> due_waits_, delayed_, deadlines_;
     std::set<std::int64_t> with_wakes_, with_mail_;
