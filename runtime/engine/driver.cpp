@@ -180,7 +180,8 @@ void driver::answered(seq_no last, answer const& a)
         for (auto const& w : a.decided) run_->woken(w);
         return;
     case answer_kind::superseded:
-        if (!run_->awaits_answer()) return give_up(cannot_be_stored(error(errc::start_conflict, "another run has the id of a child that it started")));
+        if (!run_->awaits_answer())
+            return give_up(cannot_be_stored(error(errc::start_conflict, "another run has the id of a child that it started")));
         run_->superseded({a.superseded_by, a.taken});
         engine_.look_soon();
         return;

@@ -1,6 +1,7 @@
 #include <atomic>
 #include <mutex>
 #include <set>
+#include <thread>
 
 #include <catch2/catch.hpp>
 

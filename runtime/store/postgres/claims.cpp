@@ -61,7 +61,8 @@ struct locked_run {
 std::vector<locked_run> read_locked(connection& c, std::set<std::int64_t> const& nums)
 {
     if (nums.empty()) return {};
-    return all<locked_run>(c.simple(select_runs_and_last("runs r where r.num in (" + number_list(nums) + ") order by r.priority desc, r.due_at, r.num")),
+    auto const which = "runs r where r.num in (" + number_list(nums) + ") order by r.priority desc, r.due_at, r.num";
+    return all<locked_run>(c.simple(select_runs_and_last(which)),
                            [](rows& r) { return locked_run{read_run(r), as<seq_no>(r.number(last_seq_column))}; });
 }
 

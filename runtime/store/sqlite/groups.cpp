@@ -75,7 +75,8 @@ private:
         auto const [it, fresh] = runs_.try_emplace(g.num);
         auto& run = it->second;
         if (fresh) {
-            auto r = c_.prepare("select id, epoch, execution, status, owner, (select max(seq) from journal where run = num), parent, due_at from runs where num = ?");
+            auto r = c_.prepare("select id, epoch, execution, status, owner, (select max(seq) from journal where run = num), parent, due_at"
+                                " from runs where num = ?");
             r << g.num;
             if (r.step()) {
                 run.exists = true;
