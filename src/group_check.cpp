@@ -61,4 +61,9 @@ seq_no snapshot_in(group const& g) noexcept
     return out;
 }
 
+time_point due_after(group const& g, time_point before) noexcept
+{
+    return g.change->status.execution == execution_status::queued ? g.entries.back().at : before;
+}
+
 }  // namespace flow::detail

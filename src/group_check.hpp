@@ -46,6 +46,9 @@ bool makes(group const& g, waitpoint_id id, std::size_t before) noexcept;
 /// Seq of its newest snapshot entry.
 seq_no snapshot_in(group const& g) noexcept;
 
+/// The run row's due_at behind it: who is put back into the queue becomes due anew (P62). The group has a change.
+time_point due_after(group const& g, time_point before) noexcept;
+
 }  // namespace flow::detail
 
 #pragma GCC visibility pop

@@ -1,5 +1,6 @@
 #include "src/plans.hpp"
 
+#include <algorithm>
 #include <cassert>
 #include <charconv>
 
@@ -22,6 +23,7 @@ void add_change(plan& p, status_pair to, status_event on, seq_no previous, std::
 {
     p.change.status = to;
     p.change.reason = reason;
+    p.due_at = at;
     p.entries.push_back(snapshot_entry(to, on, previous, std::move(reason), std::move(why), std::move(by), at));
 }
 
@@ -110,6 +112,20 @@ seq_no number(plan& p, run_id run, seq_no last, epoch_no epoch)
     return last;
 }
 
+void change_row(run_row& row, plan const& p, epoch_no epoch, owner_id owner, time_point at)
+{
+    // Who stands in the queue keeps its place, whatever else comes for it.
+    bool const joins = p.change.status.execution == execution_status::queued && row.status.execution != execution_status::queued;
+    if (joins) row.due_at = p.due_at;
+    row.status = p.change.status;
+    row.terminal_reason = p.change.terminal_reason;
+    row.reason = p.change.reason;
+    row.snapshot = p.snapshot;
+    row.changed_at = at;
+    row.epoch = epoch;
+    row.owner = owner;
+}
+
 std::optional<status_pair> follow(status_pair from, std::span<journal_entry const> entries)
 {
     for (auto const& e : entries) {
@@ -161,7 +177,7 @@ new_run_row new_row(new_run const& what)
     row.tags = what.tags;
     row.priority = what.priority;
     row.created_at = row.changed_at = what.at;
-    row.due_at = what.due_at;
+    row.due_at = std::max(what.due_at, what.at);
     row.deadline_at = what.deadline_at;
     row.args_hash = sha256(what.arguments);
     row.parent = what.parent;
@@ -219,17 +235,21 @@ std::optional<plan> plan_quarantine(run_row const& row, std::string why, time_po
     return p;
 }
 
-plan plan_unblock(run_row const& row, time_point now)
+plan plan_unblock(run_row const& row, time_point due, time_point now)
 {
     // `unblock` lets a waiting body go on at once, which takes its holder. Nobody holds this run: it is resumed through the
     // queue. A cancelling run stays what it is either way.
     auto const on = row.status.run == run_status::waiting || is_held_by_question(row) ? status_event::resume : status_event::unblock;
-    return one_change(row, on, queue_reason(row.queue, now), "Run was QUEUED after waitpoints completed.", "system", now);
+    auto p = one_change(row, on, queue_reason(row.queue, now), "Run was QUEUED after waitpoints completed.", "system", now);
+    p.due_at = due;
+    return p;
 }
 
 plan plan_fall_due(run_row const& row, time_point now)
 {
-    return one_change(row, status_event::fall_due, queue_reason(row.queue, now), "Run was QUEUED when it fell due.", "system", now);
+    auto p = one_change(row, status_event::fall_due, queue_reason(row.queue, now), "Run was QUEUED when it fell due.", "system", now);
+    p.due_at = row.due_at;
+    return p;
 }
 
 plan plan_deadline(run_row const& row, time_point now)
@@ -247,6 +267,7 @@ plan plan_deadline(run_row const& row, time_point now)
     r.at = now;
     auto p = one_change(row, status_event::cancel, queue_reason(row.queue, now), "Run's deadline passed: it was QUEUED to clean up.", "system", now);
     p.entries.insert(p.entries.begin(), request_entry(r));
+    p.due_at = row.deadline_at;
     p.withdraw_waits = true;
     return p;
 }

@@ -19,6 +19,7 @@ namespace flow::detail {
 struct plan {
     std::vector<journal_entry> entries;
     run_change change;
+    time_point due_at{};  ///< of a run it queues: when that became due (P62)
     bool withdraw_waits = false;  ///< decide the run's pending waitpoints `withdrawn`; edges to what is decided stay, so
                                   ///< that who replays the run finds what was completed before (P42)
     seq_no snapshot = seq_no::none;  ///< of its snapshot entry, once numbered
@@ -26,6 +27,8 @@ struct plan {
 
 /// Numbers and seals a plan's entries behind `last`; fills in `snapshot`. Returns the run's new last seq.
 seq_no number(plan& p, run_id run, seq_no last, epoch_no epoch);
+/// What a numbered plan makes of the run's row, which is that owner's from then on.
+void change_row(run_row& row, plan const& p, epoch_no epoch, owner_id owner, time_point at);
 
 /// Where a holder's group leads: each of its snapshot entries, by name, through the tables. Nothing if they refuse one.
 std::optional<status_pair> follow(status_pair from, std::span<journal_entry const> entries);
@@ -64,8 +67,8 @@ plan plan_claim(run_row const& row, owner_id owner, time_point now);
 plan plan_take_over(run_row const& row, owner_id dead, owner_id owner, time_point now);
 /// Its holder holds it, from what is stored: what it went on with since cannot be written (P9). Nothing if the tables refuse it.
 std::optional<plan> plan_quarantine(run_row const& row, std::string why, time_point now);
-/// A suspended run's wait is over.
-plan plan_unblock(run_row const& row, time_point now);
+/// A suspended run's wait is over, since `due`.
+plan plan_unblock(run_row const& row, time_point due, time_point now);
 /// A delayed run falls due.
 plan plan_fall_due(run_row const& row, time_point now);
 

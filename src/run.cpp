@@ -244,9 +244,8 @@ void run::release()
         if (phase_ != phase::live) return;
         bool const waiting = row_.status.execution == execution_status::executing_with_waitpoints;
         snapshot_resources(true);
-        bool const may_wait_on = waiting && waits_may_go_on();  // else the next engine takes it at once, and tells the body
-        change(may_wait_on ? status_event::suspend : status_event::requeue, parse_wait_reason(row_.reason),
-               may_wait_on ? "Run was suspended: its engine stopped." : "Run was given back: its engine stopped.");
+        change(waiting ? status_event::suspend : status_event::requeue, parse_wait_reason(row_.reason),
+               waiting ? "Run was suspended: its engine stopped." : "Run was given back: its engine stopped.");
         open_.change->release = true;
         phase_ = phase::leaving;
         // Superseded: there is mail, or a wake. The run is left as it is: whoever takes it over finds both.

@@ -87,7 +87,11 @@ void step_machine::take_up_elsewhere()
     }
     run_.wait_for(*token_, *this);
     if (auto const* known = run_.known(*token_); known && known->status != waitpoint_status::pending) return answered(*known);
-    if (token_ends_at_ <= run_.now()) return too_late(texts::not_completed(at_.place));
+    if (token_ends_at_ <= run_.now()) {  // told in an event of its own: another branch may give up its wait in this one (P37)
+        doing_ = doing::elsewhere;
+        pause_ = run_.second_ticket(*this);
+        return run_.hosted_by().arm_at(pause_, run_.now());
+    }
     auto* const life = run_.hosted_by().life();
     bool const begun_here = life && life->last(*token_);
     if (begun_here) return stand_elsewhere();

@@ -5,9 +5,13 @@
 #include <utility>
 
 #include "src/texts.hpp"
-#include "src/wait_policy.hpp"
 
 namespace flow {
+
+namespace {
+/// Whatever an outside asks for (retry_after).
+constexpr std::chrono::hours longest_pause{24 * 365 * 100};
+}  // namespace
 
 std::chrono::milliseconds delay_after(retry_policy const& policy, int failed) noexcept
 {
@@ -415,7 +419,7 @@ void step_machine::failed(call_result const& r, errc code)
     }
     auto p = to_payload(e);
     std::optional<time_point> next_at;
-    if (again) next_at = limit_from(run_.now(), std::max<duration>(delay_after(retry(), failures_), r.not_before));
+    if (again) next_at = run_.now() + std::max<duration>(delay_after(retry(), failures_), std::min<duration>(r.not_before, longest_pause));
     if (next_at) p.next_at = next_at->time_since_epoch().count();
     if (doubt) p.in_doubt = true;
     auto failure = entry(entry_kind::attempt_failed);

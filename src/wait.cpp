@@ -31,10 +31,9 @@ code_terms said_in_code(wait_base const& op)
 
 }  // namespace
 
-wait_reason::kind type_of(wait_base const& op) noexcept
+wait_reason::kind type_of(question_terms const& asked) noexcept
 {
-    if (!op.is_question()) return wait_reason::kind::external;
-    return op.asked().terms.subject == ask_subject::input ? wait_reason::kind::input : wait_reason::kind::approval;
+    return asked.subject == ask_subject::input ? wait_reason::kind::input : wait_reason::kind::approval;
 }
 
 /// Another run's token may be waited for; one that is nowhere may not.
@@ -150,7 +149,7 @@ bool wait_base::proceed(scope& s, continuation& c, position at)
             if (is_question() && asked().secrets && !(secret = r.secret_of(on.waitpoint))) return false;
         }
         auto const policies = child_run() ? nullptr : r.hosted_by().policies();
-        auto plan = plan_wait(policies.get(), type_of(*this), said_in_code(*this), r.now());
+        auto plan = plan_wait(policies.get(), is_question() ? type_of(asked().terms) : wait_reason::kind::external, said_in_code(*this), r.now());
         if (plan.due_at != never) on.due_at = plan.due_at.time_since_epoch().count();
         if (is_question()) {
             stored = terms_to_store(asked().terms, plan);

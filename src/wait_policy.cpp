@@ -12,6 +12,8 @@ namespace {
 
 using enum timeout_action;
 
+constexpr std::size_t most_people = 100;
+
 std::optional<wait_policy> const* policy_of(wait_policies const& all, wait_reason::kind type)
 {
     switch (type) {
@@ -46,6 +48,7 @@ void check(wait_reason::kind type, wait_policy const& p)
     if (type != wait_reason::kind::tool && !p.heartbeat.is_zero()) refuse("only a tool gives signs of life: heartbeat_s belongs to \"tool\"");
     if (type == wait_reason::kind::tool && !(p.snapshot && p.resumable))
         refuse("what happens to a step whose process ends says its side-effect class: leave out snapshot and resumable");
+    std::size_t people = 0;
     for (std::size_t i = 0; i < p.on_timeout.size(); ++i) {
         auto const& rule = p.on_timeout[i];
         auto const name = names_of<timeout_action>().name(static_cast<std::int64_t>(rule.action));
@@ -53,6 +56,9 @@ void check(wait_reason::kind type, wait_policy const& p)
         bool const escalates = rule.action == escalate;
         if (escalates && rule.to.empty() && rule.channel.empty()) refuse("escalate says to whom (to), or where it is shown (channel)");
         if (escalates && std::find(rule.to.begin(), rule.to.end(), "") != rule.to.end()) refuse("escalate names somebody by an empty name");
+        people += rule.to.size();
+        bool const fit = std::all_of(rule.to.begin(), rule.to.end(), [](auto const& name) { return name.size() <= 256; }) && rule.channel.size() <= 256;
+        if (!fit || people > most_people) refuse("escalate names at most 100 people in all, by at most 256 bytes each: all of it is stored with every wait");
         if (!escalates && !(rule.to.empty() && rule.channel.empty() && !rule.lasts.is_set())) refuse("only escalate has to, channel and for_s");
         if (is_no_time(rule.lasts)) refuse("for_s is more than 0");
         if (escalates && !p.timeout.is_set() && !p.sla.is_set()) refuse("escalate needs timeout_s or sla_s: when?");
@@ -74,7 +80,7 @@ on_deadline meaning_of(timeout_action a)
 /// The rules from the time-out on.
 void follow(wait_policy const& p, code_terms const& code, time_point now, planned_wait& out)
 {
-    auto const& length = p.timeout.is_set() || p.on_timeout.empty() ? p.timeout : p.sla;
+    auto const& length = p.timeout.is_set() || p.on_timeout.empty() ? p.timeout : code.sla.is_set() ? code.sla : p.sla;
     if (!length.is_set()) return;
     auto at = later(now, length);
     bool goes_on = false;

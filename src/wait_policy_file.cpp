@@ -1,5 +1,7 @@
 // Wait policies as JSON.
 #include <chrono>
+#include <cmath>
+#include <cstdint>
 #include <utility>
 
 #include "flow/codec.hpp"
@@ -29,12 +31,15 @@ struct policies_file {
     std::optional<policy_file> approval, input, tool, external;
 };
 
-template <class Length>
+/// To the nearest unit in which it is kept: 1.1 s are not 1.100001 s.
+template <class Length, class Unit>
 Length length_of(std::string_view policy, std::string_view member, std::optional<double> s)
 {
     if (!s) return {};
     try {
-        return Length(seconds{*s});
+        auto const count = std::round(std::chrono::duration<double, typename Unit::period>(seconds{*s}).count());
+        if (!(std::abs(count) < 9e18)) throw error(errc::bad_argument, "it ends within 290,000 years");
+        return Length(Unit(static_cast<std::int64_t>(count)));
     } catch (error const& e) {
         throw error(errc::bad_argument, "wait policy \"" + std::string(policy) + "\": " + std::string(member) + ": " + e.message());
     }
@@ -47,13 +52,13 @@ std::optional<wait_policy> read(std::string_view name, std::optional<policy_file
     p.release_compute = f->release_compute.value_or(true);
     p.snapshot = f->snapshot.value_or(true);
     p.resumable = f->resumable.value_or(true);
-    p.sla = length_of<wait_limit>(name, "sla_s", f->sla_s);
-    p.timeout = length_of<wait_limit>(name, "timeout_s", f->timeout_s);
-    p.heartbeat = length_of<time_span>(name, "heartbeat_s", f->heartbeat_s);
+    p.sla = length_of<wait_limit, duration>(name, "sla_s", f->sla_s);
+    p.timeout = length_of<wait_limit, duration>(name, "timeout_s", f->timeout_s);
+    p.heartbeat = length_of<time_span, std::chrono::milliseconds>(name, "heartbeat_s", f->heartbeat_s);
     if (!f->on_timeout) return p;
     for (auto& r : *f->on_timeout)
         p.on_timeout.push_back({r.action, std::move(r.to).value_or(std::vector<std::string>{}), std::move(r.channel).value_or(std::string{}),
-                                length_of<wait_limit>(name, "for_s", r.for_s)});
+                                length_of<wait_limit, duration>(name, "for_s", r.for_s)});
     return p;
 }
 

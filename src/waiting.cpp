@@ -90,7 +90,7 @@ waitpoint_row waiting::row_to_make(std::string_view secret) const
 wait_reason waiting::reason() const
 {
     wait_reason r;
-    r.type = child_ ? wait_reason::kind::child : type_of(op_);
+    r.type = child_ ? wait_reason::kind::child : asked_ ? type_of(*asked_) : wait_reason::kind::external;
     r.id = to_string(on_.waitpoint);
     r.name = child_ ? to_string(*child_) : token_.place;
     if (asked_) r.detail = "It asks " + who_decides(*asked_) + ": " + printable(asked_->text, 1000);
@@ -119,10 +119,8 @@ bool waiting::take_up(bool fresh)
         });
     } else if (decided) {
         woken(*known);
-    } else if (is_timer_over()) {
-        due(self_);
-    } else if (!fresh && !policy().resumable) {
-        lost();
+    } else if (lost_ = !fresh && !policy().resumable && !is_timer_over(); lost_ || is_timer_over()) {
+        run_.hosted_by().arm_at(self_, run_.now());  // an event of its own: another branch may give up its wait in this one (P37)
     } else if (due_at_ != never) {
         run_.hosted_by().arm_at(self_, due_at_);
     }
@@ -173,18 +171,18 @@ std::string waiting::told_of(waitpoint_row const& w) const
 void waiting::due(ticket)
 {
     if (over_) return;
+    if (lost_) return lost();
     waitpoint_row timed_out;
     timed_out.status = waitpoint_status::timed_out;
     give_up(waitpoint_status::timed_out, failure(timed_out), child_ ? subject_ + " had not ended in time." : subject_ + " timed out.");
 }
 
-/// Its policy has it that only the engine that began it goes on with it.
 void waiting::lost()
 {
     give_up(waitpoint_status::withdrawn,
             {errc::resource_lost, "", "the wait for " + subject_ + " cannot be resumed (wait policy " + std::to_string(policy().policy) +
-                                          "), and the engine that waited has ended", at_.place, 0},
-            "its engine ended, and its wait for " + subject_ + " cannot be resumed.");
+                                          "), and its run has left the engine that waited", at_.place, 0},
+            "it has left its engine, and its wait for " + subject_ + " cannot be resumed.");
 }
 
 /// The run ends it; unless it is answered first.
@@ -196,7 +194,7 @@ void waiting::give_up(waitpoint_status fate, error_detail why, std::string const
     e.encoding = encoding::json;
     e.payload = given ? *given : write_payload(to_payload(why));
     run_.append(std::move(e));
-    if (token_ends_ || (fate == waitpoint_status::withdrawn && on_.made_here)) run_.add(decide_waitpoint{on_.waitpoint, fate});
+    if (fate == waitpoint_status::timed_out ? token_ends_ : on_.made_here) run_.add(decide_waitpoint{on_.waitpoint, fate});
     else run_.leave_open(on_.waitpoint);
     settle_timer(fate == waitpoint_status::timed_out ? waitpoint_status::completed : waitpoint_status::withdrawn);
     run_.unblock(*this, "Run was continued: " + told);

@@ -16,8 +16,8 @@ std::string_view mark_of(wait_base const& op) noexcept;
 /// Of what a question is about; none: of nothing.
 digest about_of(wait_base const& op);
 
-/// Whether people know, decide, or something outside ends it.
-wait_reason::kind type_of(wait_base const& op) noexcept;
+/// What a question waits for: what people know, or what they decide.
+wait_reason::kind type_of(question_terms const& asked) noexcept;
 
 class waiting final : public pending {
 public:
@@ -64,6 +64,7 @@ private:
     bool token_ends_ = false;  ///< at due_at_ the token itself is over, not only this wait for it
     bool starting_ = true;     ///< inside begin(): the end is told by its return value
     bool over_ = false;
+    bool lost_ = false;  ///< its policy has it that only the engine that began it goes on with it, and its run has left that
 };
 
 }  // namespace flow::detail

@@ -33,7 +33,8 @@ private:
 };
 
 /// The same, and the next attempt, if the retry policy allows one, is made no sooner than so long from now: an HTTP 429 or 503 with Retry-After. The
-/// pause is journaled as any other (mechanism AT-W7). A negative length is none.
+/// pause is journaled as any other (mechanism AT-W7). A negative length is none; more than
+/// a hundred years are a hundred.
 struct retry_after : not_started {
     explicit retry_after(duration at_least, std::string why = "asked to come back later") : not_started(std::move(why)), at_least_(at_least) {}
     duration at_least() const noexcept { return at_least_; }

@@ -35,7 +35,9 @@ struct run_row {
     std::string queue, tags;
     std::int32_t priority = 0;
     std::optional<run_id> parent;
-    time_point created_at{}, due_at{}, deadline_at = never;
+    time_point created_at{};
+    time_point due_at{};  ///< of a delayed run: when its start is due; else when it last became due, its place in the queue (P62)
+    time_point deadline_at = never;
     time_point changed_at{};  ///< of the last status change
     status_pair status;
     std::string terminal_reason;

@@ -41,7 +41,8 @@ struct start_options {
     /// The run must have ended so long from now. If it has not, it is cancelled, its clean-up runs, and it ends `expired` (deadline); one that
     /// has not begun by then never does. Zero: none.
     duration deadline{};
-    /// Of runs that stand in the queue, those with the highest are taken first; among equals the oldest.
+    /// Of runs that stand in the queue, those with the highest are taken first; among equals the one that has been due the longest,
+    /// whether it was started or woken.
     std::int32_t priority = 0;
     /// For a start by name: the version to run. 0: the newest that an engine has registered; 1 from a client. Starting again under a key
     /// compares it only if it is given.

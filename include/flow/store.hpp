@@ -88,8 +88,9 @@ public:
     /// Asks something of a run (P4). Unique by request id: asked again, it answers what became of the first.
     virtual outcome<request_fate> ask(request const& what) = 0;
 
-    /// Takes runs: queued ones, and those whose owner is dead, whatever their status. Each in a transaction that raises its
-    /// epoch and appends the snapshot that names the owner; a `recovered` entry where the body or a step was executing.
+    /// Takes runs: those whose owner is dead, whatever their status, and queued ones, by priority, then by `due_at` (P62). Each in a
+    /// transaction that raises its epoch and appends the snapshot that names the owner; a `recovered` entry where the body or a step was
+    /// executing.
     virtual outcome<std::vector<claimed>> claim(claim_request const& what) = 0;
 
     /// For runs nobody holds: decides waitpoints that fell due, queues suspended runs whose wait is over, ends or cancels those whose

@@ -39,8 +39,9 @@ public:
 
     /// The wait policies as they were read last; null: none were ever set.
     std::shared_ptr<stored_wait_policies const> policies() const;
-    /// Looks for a newer version. Throws flow::error.
-    void read_policies();
+    /// Looks for a newer version; the newest number. One that this program cannot read is told to the log, and the last one stays. Throws
+    /// flow::error: the store's.
+    std::uint32_t read_policies();
 
     /// An event as it is told here and now; id and addressee are still to be given. bad_name, bad_argument, bad_payload.
     event make_event(std::string_view topic, std::string_view correlation, std::string_view json, event_options const& o) const;
@@ -96,6 +97,8 @@ private:
     bool stopped_ = false;  ///< there was an engine
     std::shared_ptr<stored_wait_policies const> policies_;
     std::mutex reading_policies_;
+    std::uint32_t policy_versions_ = 0;
+    std::string next_policies_key_;  ///< of the version behind the one that is known
 };
 
 /// The name of the user this process runs as.

@@ -89,6 +89,9 @@ void engine_core::add(std::string_view name, workflow_options o, workflow_functi
         if (!workflows_.emplace(key, known_workflow{&f, s}).second)
             throw error(errc::usage, "workflow \"" + key.workflow + "\" version " + std::to_string(key.version) +
                                          " is registered already");
+        std::vector<workflow_version> all;
+        for (auto const& [w, _] : workflows_) all.push_back(w);
+        my_workflows_ = std::make_shared<std::vector<workflow_version> const>(std::move(all));
         by_function_.insert_or_assign(&f, key);
         held_to_retry_.insert(key);
         to_announce_ = true;
@@ -230,13 +233,12 @@ duration engine_core::until_next_eviction() const
     return std::max(duration::zero(), options_.evict_after - (clock().steady() - waiting_longest_.begin()->first));
 }
 
-void engine_core::quarantine(run_id id, error const& why)
+void engine_core::quarantine(run_id id, std::string const& why)
 {
-    auto const text = "what it went on with cannot be stored: " + std::string(why.what());
     auto const loaded = store->load(id);
-    auto p = loaded && *loaded ? plan_quarantine((*loaded)->row, text, clock().now()) : std::nullopt;
+    auto p = loaded && *loaded ? plan_quarantine((*loaded)->row, why, clock().now()) : std::nullopt;
     bool const held = p && (*loaded)->row.owner == owner_ && write_for_run(**loaded, *std::move(p));
-    log(log_level::error, "run " + to_string(id) + (held ? " is held: " : " is given up until the next start: ") + text);
+    log(log_level::error, "run " + to_string(id) + (held ? " is held: " : " is given up until the next start: ") + why);
 }
 
 std::vector<std::shared_ptr<driver>> engine_core::all_drivers() const

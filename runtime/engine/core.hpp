@@ -78,8 +78,9 @@ public:
     bool may_act() const noexcept { return store->may_act(owner_); }
     void run_is_over(driver& d);
     void run_waits(run_id id, bool waits);  ///< it could leave memory; it could no longer
-    /// Holds a run whose groups the store refuses for good, from what is stored of it (P9).
-    void quarantine(run_id id, error const& why);
+    /// Holds a run that cannot go on from what is in memory, because the store refuses its groups for good (P9) or there is no memory: from what
+    /// is stored of it.
+    void quarantine(run_id id, std::string const& why);
     void something_ended();  ///< a function returned, a run ended: whoever waits for the engine's end looks again
     void look_soon();        ///< there may be a wake, mail or a run to claim
 
@@ -125,7 +126,7 @@ private:
     void enter(std::span<claimed const> all);
     void enter(claimed const& c, outcome<std::optional<loaded_run>> loaded);
     outcome<void> drive(claimed const& c, outcome<std::optional<loaded_run>> loaded);  ///< begins to drive it; any thread
-    std::vector<workflow_version> my_workflows() const;
+    std::shared_ptr<std::vector<workflow_version> const> my_workflows() const;
     void begin(std::shared_ptr<driver> const& d, workflow_functions const& functions, stored_arguments arguments);
     void retry_held();
     void resume_retried();
@@ -158,6 +159,8 @@ private:
     mutable std::mutex guard_;  ///< of what follows
     std::map<workflow_version, known_workflow> workflows_;
     std::map<workflow_functions const*, workflow_version> by_function_;
+    /// Those of workflows_, made with it: an engine that is idle asks for them again and again.
+    std::shared_ptr<std::vector<workflow_version> const> my_workflows_ = std::make_shared<std::vector<workflow_version> const>();
     std::map<run_id, std::shared_ptr<driver>> drivers_;
     std::vector<std::shared_ptr<driver>> leaving_;  ///< over; destroyed by the service, not on their own strand
     std::set<workflow_version> held_to_retry_;

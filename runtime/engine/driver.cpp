@@ -1,6 +1,7 @@
 #include "runtime/engine/driver.hpp"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "runtime/engine/async.hpp"
@@ -11,6 +12,10 @@
 #include "src/outside.hpp"
 
 namespace flow::detail {
+
+namespace {
+std::string cannot_be_stored(error const& why) { return "what it went on with cannot be stored: " + std::string(why.what()); }
+}  // namespace
 
 driver::driver(engine_core& engine, loaded_run loaded, run_settings settings)
     : engine_(engine), workers_(engine.threads), id_(loaded.row.id),
@@ -46,7 +51,13 @@ void driver::queue(std::function<void(run&)> event, bool first)
         events_.insert(first ? events_.begin() : events_.end(), std::move(event));
         if (std::exchange(scheduled_, true)) return;
     }
-    schedule();
+    try {
+        schedule();
+    } catch (...) {  // memory: the event stays, and goes with the next
+        std::lock_guard const lock(guard_);
+        scheduled_ = false;
+        throw;
+    }
 }
 
 void driver::schedule()
@@ -76,10 +87,14 @@ void driver::run_strand()
         }
         try {
             event(*run_);
-        } catch (std::exception const& e) {  // memory, or a user's type: never the end of the process
-            give_up(error(errc::usage, e.what() ? e.what() : ""));
+            settle();
+        } catch (std::bad_alloc const&) {
+            give_up("there was no memory to go on with it. When there is, resume it: flow resume " + to_string(id_));
+            settle();
+        } catch (std::exception const& e) {  // a user's type: never the end of the process
+            give_up(cannot_be_stored(error(errc::usage, e.what() ? e.what() : "")));
+            settle();
         }
-        settle();
     }
 }
 
@@ -165,7 +180,8 @@ void driver::answered(seq_no last, answer const& a)
         for (auto const& w : a.decided) run_->woken(w);
         return;
     case answer_kind::superseded:
-        if (!run_->awaits_answer()) return give_up(error(errc::start_conflict, "another run has the id of a child that it started"));
+        if (!run_->awaits_answer())
+            return give_up(cannot_be_stored(error(errc::start_conflict, "another run has the id of a child that it started")));
         run_->superseded({a.superseded_by, a.taken});
         engine_.look_soon();
         return;
@@ -180,10 +196,10 @@ void driver::answered(seq_no last, answer const& a)
 
 void driver::given_up(error const& why)
 {
-    post([this, why](run&) { give_up(why); });
+    post([this, why](run&) { give_up(cannot_be_stored(why)); });
 }
 
-void driver::give_up(error const& why)
+void driver::give_up(std::string const& why)
 {
     if (gone_) return;
     let_go_of_run();

@@ -86,7 +86,7 @@ private:
     void schedule();
     void run_strand();
     void answered(seq_no last, answer const& a);
-    void give_up(error const& why);
+    void give_up(std::string const& why);
     void lose_lease();
     void let_go_of_run();
     void commit_or_leave();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <new>
 #include <span>
 #include <string>
 #include <utility>
@@ -130,6 +131,7 @@ bool journal_writer::commit_queue(time_limit limit)
 {
     {
         std::lock_guard const lock(guard_);
+        batch_.reserve(batch_.size() + queue_.size());  // where there is no memory, none of them is moved
         std::move(queue_.begin(), queue_.end(), std::back_inserter(batch_));
         queue_.clear();
         pending_ = !batch_.empty();
@@ -140,13 +142,23 @@ bool journal_writer::commit_queue(time_limit limit)
     return done;
 }
 
+/// Where there is no memory for it, it is tried again, like what a store refuses in passing.
+outcome<std::vector<answer>> journal_writer::apply(std::span<group const> groups, time_limit limit)
+{
+    try {
+        return store_.apply(groups, limit);
+    } catch (std::bad_alloc const&) {
+        return error(errc::store_unavailable, "there is no memory for it");
+    }
+}
+
 bool journal_writer::commit(time_limit limit)
 {
     // The groups of a run stay in order; the store answers each.
     std::vector<group> groups;
     groups.reserve(batch_.size());
     for (auto& i : batch_) groups.push_back(std::move(i.g));
-    auto answers = store_.apply(groups, limit);
+    auto answers = apply(groups, limit);
     if (!answers) {
         // Nothing was written, or nobody knows: the same groups again (P8).
         for (std::size_t i = 0; i < groups.size(); ++i) batch_[i].g = std::move(groups[i]);

@@ -68,6 +68,7 @@ private:
     void call_beside(std::unique_lock<std::mutex>& lock);
     bool commit_queue(time_limit limit);  ///< committing_ is held
     bool commit(time_limit limit);  ///< the batch; false: to be tried again
+    outcome<std::vector<answer>> apply(std::span<group const> groups, time_limit limit);
     bool halve(time_limit limit);  ///< until the culprit stands alone (P9)
     void quarantine(error const& why);
     void report(error const& e);

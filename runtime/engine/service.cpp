@@ -118,7 +118,7 @@ void engine_core::refresh_policies()
         shared_->read_policies();
         told_policies_ = false;
     } catch (error const& e) {  // those that are known stay in force
-        if (!std::exchange(told_policies_, true)) log(log_level::error, std::string("reading the wait policies: ") + e.what());
+        if (!std::exchange(told_policies_, true)) log(log_level::warning, std::string("reading the wait policies: ") + e.what());
     }
 }
 
@@ -150,14 +150,14 @@ void engine_core::deliver_notices()
 void engine_core::claim_runs()
 {
     auto const mine = my_workflows();
-    if (mine.empty()) return;
+    if (mine->empty()) return;
     for (;;) {
         // A large backlog is claimed in one go: those of it that wait by now leave meanwhile, not only when all is claimed.
         evict_waiting();
         auto const most = std::min(claim_chunk, room_for_runs());
         backlog_ = true;
         if (most == 0) return;
-        auto const runs = claim(mine, most);
+        auto const runs = claim(*mine, most);
         if (!runs) return;
         if (strays_ && may_act()) enter_strays();
         told_trouble_.reset();
@@ -275,7 +275,7 @@ outcome<completion_answer> engine_core::complete(flow::completion const& what)
     auto const mine = my_workflows();
     // While others stand in the queue it has its turn there.
     auto const most = backlog_ ? 0 : std::min(claim_chunk, room_for_runs());
-    auto const done = store->complete_and_claim(what, {owner_, mine, most, clock().now()});
+    auto const done = store->complete_and_claim(what, {owner_, *mine, most, clock().now()});
     if (!done) {
         if (done.error().code() == errc::commit_unknown) strays_ = true;
         return done.error();
@@ -288,12 +288,10 @@ outcome<completion_answer> engine_core::complete(flow::completion const& what)
     return done->answer;
 }
 
-std::vector<workflow_version> engine_core::my_workflows() const
+std::shared_ptr<std::vector<workflow_version> const> engine_core::my_workflows() const
 {
     std::lock_guard const lock(guard_);
-    std::vector<workflow_version> mine;
-    for (auto const& [w, _] : workflows_) mine.push_back(w);
-    return mine;
+    return my_workflows_;
 }
 
 void engine_core::begin(std::shared_ptr<driver> const& d, workflow_functions const& functions, stored_arguments arguments)

@@ -13,13 +13,11 @@ constexpr std::chrono::seconds judge_every{5};
 
 void engine_core::announce()
 {
-    std::vector<workflow_version> mine;
     {
         std::lock_guard const lock(guard_);
         if (!std::exchange(to_announce_, false)) return;
-        for (auto const& [w, _] : workflows_) mine.push_back(w);
     }
-    if (auto const told = store->announce(owner_, mine); !told) {
+    if (auto const told = store->announce(owner_, *my_workflows()); !told) {
         trouble("announcing workflows", told.error());
         std::lock_guard const lock(guard_);
         to_announce_ = true;
@@ -41,6 +39,7 @@ void engine_core::judge_versions()
     next_judgement_ = now + judge_every;
     auto const queued = store->reader().versions_to_claim();
     if (!queued) return trouble("looking for versions", queued.error());
+    if (queued->empty() && missing_since_.empty()) return;
     auto const newest = newest_versions();
     std::set<workflow_version> nowhere(queued->begin(), queued->end());
     // A run that was judged comes back with a decision: not to wait all that time again.

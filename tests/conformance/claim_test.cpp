@@ -1,6 +1,7 @@
 #include <atomic>
 #include <mutex>
 #include <set>
+#include <thread>
 
 #include <catch2/catch.hpp>
 
@@ -50,6 +51,76 @@ TEMPLATE_LIST_TEST_CASE("only what was asked for is claimed, the most urgent fir
     REQUIRE(second.size() == 1);
     CHECK(second[0].row.id == low.id);
     CHECK(claim_all(store, owner, {{"greeting", 2}, {"farewell", 1}}).size() == 2);
+}
+
+TEMPLATE_LIST_TEST_CASE("P62 queued runs are claimed by priority, then by when they became due: started, delayed, woken, asked, put back", "[store][claim]", every_store)
+{
+    TestType place;
+    auto& store = *place.store;
+    auto const owner = some_owner(store);
+    auto const parked_on = [&](waitpoint_row row) {
+        auto run = start_and_claim(store, owner);
+        park_on(store, run, std::move(row));
+        return run.id();
+    };
+    auto const started = [&](std::int64_t when, std::int64_t due, std::int32_t priority = 0) {
+        auto what = some_run();
+        what.at = at(when);
+        what.due_at = at(due);
+        what.priority = priority;
+        return store.start(what).value().id;
+    };
+    // By name: when each becomes due. The oldest of them is due last.
+    auto const token = some_token(), other = some_token("other");
+    auto limited = some_token("limited");
+    limited.due_at = at(20);
+    auto const told_60 = parked_on(token), timer_40 = parked_on(some_timer(at(40))), limit_20 = parked_on(limited);
+    auto const timer_30 = parked_on(some_timer(at(30))), cancelled_45 = parked_on(other);
+    auto put_back_35 = start_and_claim(store, owner);
+    auto const delayed_50 = started(0, 50), fresh_25 = started(25, 25), urgent_55 = started(55, 55, 1);
+    auto const late_70 = started(70, 10);  // a due instant that is over means: now
+    CHECK(row_of(store, fresh_25).due_at == at(25));
+    CHECK(row_of(store, delayed_50).due_at == at(50));
+
+    auto g = put_back_35.change(status_event::requeue, true);
+    g.entries.back().at = at(35);
+    held_run::seal(g);
+    applied(store, put_back_35, g);
+    auto told = some_completion(token.id);
+    told.at = at(60);
+    REQUIRE(store.complete(told).value() == completion_answer::completed);
+    auto ask = some_request(cancelled_45);
+    ask.at = at(45);
+    REQUIRE(store.ask(ask).value() == request_fate::taken);
+    // One after another, and long after they were due.
+    while (store.scan(at(1000), 1).value() > 0) {
+    }
+    CHECK(row_of(store, timer_40).due_at == at(40));
+    CHECK(row_of(store, timer_40).changed_at == at(1000));
+
+    std::vector<run_id> order;
+    for (;;) {
+        auto const taken = claim_all(store, owner, {{"greeting", 1}}, order.empty() ? 1 : 3);
+        if (taken.empty()) break;
+        for (auto const& c : taken) order.push_back(c.row.id);
+    }
+    CHECK(order == std::vector{urgent_55, limit_20, fresh_25, timer_30, put_back_35.id(), timer_40, cancelled_45, delayed_50, told_60, late_70});
+}
+
+TEMPLATE_LIST_TEST_CASE("P62 a run that stands in the queue keeps its place, whatever else comes for it", "[store][claim]", every_store)
+{
+    TestType place;
+    auto& store = *place.store;
+    auto const owner = some_owner(store);
+    auto first = start_and_claim(store, owner);
+    auto g = first.change(status_event::requeue, true);
+    applied(store, first, g);
+    auto const place_of = row_of(store, first.id()).due_at;
+    auto ask = some_request(first.id());
+    ask.at = at(500);
+    REQUIRE(store.ask(ask).value() == request_fate::taken);
+    CHECK(row_of(store, first.id()).status == status_pair{execution_status::queued, run_status::cancelling});
+    CHECK(row_of(store, first.id()).due_at == place_of);
 }
 
 TEMPLATE_LIST_TEST_CASE("runs of a dead owner are taken over, whatever their status", "[store][claim][owner]", every_store)

@@ -273,6 +273,15 @@ TEST_CASE("a schema is opened only with its own key, and only if it is flow's", 
         ask_postgres(schema.name(), "update meta set number = 99 where name = 'schema_version'");
         CHECK(opening() == errc::store_newer);
     }
+    SECTION("a schema of version 2: the queue has another index since")
+    {
+        CHECK(opening() == errc{});
+        ask_postgres(schema.name(), "drop index runs_queued; create index runs_queued on runs(workflow, version, priority desc, num) where execution = 2;"
+                                    " update meta set number = 2 where name = 'schema_version'");
+        CHECK(opening() == errc{});
+        CHECK_THAT(ask_postgres(schema.name(), "select indexdef from pg_indexes where schemaname = current_schema() and indexname = 'runs_queued'"), Catch::Contains("due_at"));
+        CHECK(ask_postgres(schema.name(), "select number from meta where name = 'schema_version'") == "3");
+    }
     SECTION("a name that is none")
     {
         o.schema = "a\"; drop table x; --";

@@ -33,6 +33,20 @@ void run_sql(std::string const& file, char const* sql)
     sqlite3_close(db);
 }
 
+std::string read_text(std::string const& file, char const* sql)
+{
+    sqlite3* db = nullptr;
+    REQUIRE(sqlite3_open(file.c_str(), &db) == SQLITE_OK);
+    std::string out;
+    auto const keep = [](void* to, int, char** values, char**) {
+        *static_cast<std::string*>(to) = values[0];
+        return 0;
+    };
+    CHECK(sqlite3_exec(db, sql, keep, &out, nullptr) == SQLITE_OK);
+    sqlite3_close(db);
+    return out;
+}
+
 errc error_of_opening(std::string const& file, sqlite_options options = {})
 {
     try {
@@ -70,6 +84,30 @@ TEST_CASE("a file made by a newer flow is refused", "[store][sqlite]")
     flow::sqlite(file);
     run_sql(file, "pragma user_version = 99");
     CHECK(error_of_opening(file) == errc::store_newer);
+}
+
+TEST_CASE("a file of an older version is brought up to this one, and its queue stands in line as before", "[store][sqlite][claim]")
+{
+    temp_dir dir;
+    auto const file = dir.file("flow.db");
+    auto const older = some_run(), newer = some_run();
+    {
+        auto const store = flow::sqlite(file);
+        for (auto const& what : {older, newer}) REQUIRE(store->start(what).has_value());
+    }
+    // As version 2 wrote it: the due instant of a start that is not delayed was none.
+    run_sql(file, "drop index runs_queued; create index runs_queued on runs(workflow, version, priority desc, num) where execution = 2;"
+                  "update runs set due_at = 0; pragma user_version = 2");
+    auto const store = flow::sqlite(file);
+    auto const fresh = some_run();
+    REQUIRE(store->start(fresh).has_value());
+    auto const taken = claim_all(*store, some_owner(*store));
+    REQUIRE(taken.size() == 3);
+    CHECK(taken[0].row.id == older.id);
+    CHECK(taken[1].row.id == newer.id);
+    CHECK(taken[2].row.id == fresh.id);
+    CHECK_THAT(read_text(file, "select sql from sqlite_schema where name = 'runs_queued'"), Catch::Contains("due_at"));
+    CHECK(read_text(file, "pragma user_version") == "3");
 }
 
 TEST_CASE("under another name the file is the same store, with the same living owners", "[store][sqlite][owner]")

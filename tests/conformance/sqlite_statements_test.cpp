@@ -49,6 +49,33 @@ TEST_CASE("PF-01: a journal is loaded by at most five statements, whatever its l
     CHECK(statements <= 5);
 }
 
+TEST_CASE("a claim reads the queue from its index: nothing is sorted, and no run is looked at that is not taken", "[store][sqlite][claim]")
+{
+    static std::atomic<int> sorts, steps;
+    auto const watch = +[](sqlite3* db, char const**, void const*) {
+        return sqlite3_trace_v2(
+            db, SQLITE_TRACE_PROFILE,
+            [](unsigned, void*, void* statement, void*) {
+                auto* const s = static_cast<sqlite3_stmt*>(statement);
+                if (std::string_view(sqlite3_sql(s)).find("order by priority") == std::string_view::npos) return 0;
+                sorts += sqlite3_stmt_status(s, SQLITE_STMTSTATUS_SORT, 1);
+                steps = sqlite3_stmt_status(s, SQLITE_STMTSTATUS_VM_STEP, 1);
+                return 0;
+            },
+            nullptr);
+    };
+    sqlite3_auto_extension(reinterpret_cast<void (*)()>(watch));
+    sqlite_stores place;
+    sqlite3_cancel_auto_extension(reinterpret_cast<void (*)()>(watch));
+    sorts = steps = 0;
+    auto const owner = some_owner(*place.store);
+    for (int i = 0; i < 1000; ++i) REQUIRE(place.store->start(some_run()).has_value());
+    CHECK(claim_all(*place.store, owner, {{"greeting", 1}}, 10).size() == 10);
+    CHECK(sorts == 0);
+    CHECK(steps > 0);
+    CHECK(steps < 1000);
+}
+
 TEST_CASE("PF-05: no statement is left open between calls, and the log stays short", "[store][sqlite]")
 {
     temp_dir dir;

@@ -64,6 +64,19 @@ TEST_CASE("a Retry-After that is shorter than the policy's pause, or past, chang
     CHECK(flow::run_handle<int>(w.engine().find(id)).result() == 7);
 }
 
+TEST_CASE("a Retry-After without end is one of a hundred years", "[engine][step]")
+{
+    memory_stores place;
+    world w(place.store, add_all);
+    asked_for = flow::duration::max();
+    refusals = 1;
+    auto const id = w.engine().start<asks_model>().id();
+    w.settle();
+    CHECK(w.status(id) == flow::run_status::running);
+    w.pass(24h * 365 * 100);
+    CHECK(flow::run_handle<int>(w.engine().find(id)).result() == 7);
+}
+
 TEST_CASE("a call that was told to come back has not happened: also a non_replayable step is tried again", "[engine][step]")
 {
     memory_stores place;

@@ -1,6 +1,11 @@
 // Wait policies as data: what they make of waits, and that they can be changed and rolled back while runs wait (P40, AT-21).
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+#include <mutex>
+#include <set>
+#include <thread>
+
 #include "flow/flow.hpp"
 #include "support/invariants.hpp"
 #include "support/stores.hpp"
@@ -76,6 +81,28 @@ flow::workflow<int> holds_and_waits()
     co_return co_await flow::wait_for_token<int>("callback");
 }
 
+flow::workflow<std::string> waits_for_made()
+{
+    auto const made = co_await flow::make_token<int>("made");
+    auto const got = co_await flow::as_outcome(flow::wait_for_token(made));
+    co_await flow::wait_for_token<int>("go on");
+    co_return std::string(got ? "answered" : row_of(got.error().code()).name);
+}
+
+flow::workflow<std::string> two_say_why()
+{
+    auto const [a, b] = co_await flow::all_settled(flow::wait_for_token<int>("one"), flow::wait_for_token<int>("two"));
+    co_return std::string(a ? "answered" : row_of(a.error().code()).name) + ' ' + std::string(b ? "answered" : row_of(b.error().code()).name);
+}
+
+/// Waits with limits of their own, for tokens that live longer.
+flow::workflow<std::string> two_limits()
+{
+    auto const one = co_await flow::make_token<int>("one"), two = co_await flow::make_token<int>("two");
+    auto const [a, b] = co_await flow::all_settled(flow::wait_for_token(one, {.timeout = 1h}), flow::wait_for_token(two, {.timeout = 1h}));
+    co_return std::string(a ? "answered" : row_of(a.error().code()).name) + ' ' + std::string(b ? "answered" : row_of(b.error().code()).name);
+}
+
 flow::workflow<std::string> says_why()
 {
     try {
@@ -98,6 +125,9 @@ void add_all(flow::engine& e)
     e.add<uses_tool>("uses_tool");
     e.add<holds_and_waits>("holds_and_waits");
     e.add<says_why>("says_why");
+    e.add<two_say_why>("two_say_why");
+    e.add<waits_for_made>("waits_for_made");
+    e.add<two_limits>("two_limits");
 }
 
 flow::wait_policies approval(flow::wait_policy p) { return {.approval = std::move(p)}; }
@@ -364,4 +394,81 @@ TEMPLATE_LIST_TEST_CASE("AT-24: a wait that cannot be resumed ends with its engi
     w.settle();
     CHECK(flow::run_handle<std::string>(w.engine().find(kept)).result() == "answered");
     check_invariants(*w.store());
+}
+
+TEMPLATE_LIST_TEST_CASE("two branches whose waits are over when their run comes back end one after the other", "[engine][policy][group]", every_store)
+{
+    TestType place;
+    world w(place.store, add_all, {.evict_after = 0s});
+    auto const timed = w.engine().start<two_limits>().id();
+    w.settle();
+    w.stop();
+    w.clock().advance(2h);
+    w.restart();
+    w.settle();
+    CHECK(flow::run_handle<std::string>(w.engine().find(timed)).result() == "wait_timeout wait_timeout");
+
+    w.engine().set_wait_policies({.external = flow::wait_policy{.resumable = false}});
+    auto const lost = w.engine().start<two_say_why>().id();
+    w.settle();
+    w.restart();
+    w.settle();
+    CHECK(flow::run_handle<std::string>(w.engine().find(lost)).result() == "resource_lost resource_lost");
+    w.restart();
+    w.settle();
+    check_invariants(*w.store());
+}
+
+TEMPLATE_LIST_TEST_CASE("a wait that cannot be resumed leaves a token open that it did not make", "[engine][policy]", every_store)
+{
+    TestType place;
+    world w(place.store, add_all, {.evict_after = 0s});
+    w.engine().set_wait_policies({.external = flow::wait_policy{.resumable = false}});
+    auto const id = w.engine().start<waits_for_made>().id();
+    w.settle();
+    auto const token = w.open_token("made");
+    w.restart();
+    w.settle();
+    CHECK(w.engine().waitpoint(token).status == flow::waitpoint_status::pending);  // the body may wait for it again
+    w.engine().complete_json(token, "4");
+    w.engine().complete_json(w.open_token("go on"), "1");
+    w.settle();
+    CHECK(flow::run_handle<std::string>(w.engine().find(id)).result() == "resource_lost");
+}
+
+TEMPLATE_LIST_TEST_CASE("who set policies at once has made a version each", "[engine][policy]", every_store)
+{
+    TestType place;
+    constexpr int people = 4, each = 5;
+    std::mutex guard;
+    std::set<std::uint32_t> made;
+    std::vector<std::thread> threads;
+    for (int i = 0; i < people; ++i)
+        threads.emplace_back([&, i] {
+            flow::client c(place.again(), "person " + std::to_string(i));
+            for (int n = 0; n < each; ++n) {
+                auto const version = c.set_wait_policies(approval({.timeout = std::chrono::milliseconds{1100 + 10 * i + n}}));
+                std::lock_guard const lock(guard);
+                made.insert(version);
+            }
+        });
+    for (auto& t : threads) t.join();
+    CHECK(made.size() == people * each);
+    CHECK(flow::client(place.store).wait_policy_versions().size() == people * each);
+}
+
+TEST_CASE("a version that this program cannot read stops no engine, and the next one counts", "[engine][policy]")
+{
+    memory_stores place;
+    flow::client other(place.store, "a newer program");
+    other.start("flow.wait_policies", flow::args(std::string(R"({"approval":{"shout":true}})")), {.idempotency_key = "flow.wait_policies/1"});
+    other.start("else", flow::args(1), {.idempotency_key = "flow.wait_policies/2"});
+    world w(place.store, add_all);
+    w.settle();
+    CHECK(w.engine().current_wait_policies().version == 0);
+    CHECK(std::any_of(w.log.begin(), w.log.end(), [](auto const& line) { return line.find("cannot be read by this program") != line.npos; }));
+    CHECK_THROWS_WITH(w.engine().roll_back_wait_policies(1), Contains("shout"));
+    CHECK(w.engine().set_wait_policies(approval({.timeout = 1h})) == 3);
+    CHECK(w.engine().current_wait_policies().version == 3);
+    CHECK(w.engine().wait_policy_versions().size() == 3);
 }

@@ -7,7 +7,7 @@ using namespace flow;
 
 namespace {
 
-time_point const now{std::chrono::seconds{1'796'000'000}};
+time_point const now{std::chrono::seconds{1'796'000'000}}, earlier = now - std::chrono::hours{1};
 
 run_row row_in(execution_status e, run_status r, owner_id owner = owner_id::nobody, epoch_no epoch = epoch_no{3})
 {
@@ -69,11 +69,14 @@ TEST_CASE("a takeover says `recovered` only of a run that was executing", "[plan
 
 TEST_CASE("a suspended run is queued through the tables", "[plans]")
 {
-    auto const waiting = detail::plan_unblock(row_in(execution_status::suspended, run_status::waiting), now);
+    auto const waiting = detail::plan_unblock(row_in(execution_status::suspended, run_status::waiting), earlier, now);
     CHECK(waiting.change.status == status_pair{execution_status::queued, run_status::queued});
     CHECK(waiting.entries[0].why == "Run was QUEUED after waitpoints completed.");
-    auto const cancelling = detail::plan_unblock(row_in(execution_status::suspended, run_status::cancelling), now);
+    auto const cancelling = detail::plan_unblock(row_in(execution_status::suspended, run_status::cancelling), earlier, now);
     CHECK(cancelling.change.status == status_pair{execution_status::queued, run_status::cancelling});
+    // It stands in line by when its wait was over, and says when it was queued.
+    CHECK(waiting.due_at == earlier);
+    CHECK(waiting.entries[0].at == now);
 }
 
 TEST_CASE("what becomes of a request follows from who holds the run and its status", "[plans]")

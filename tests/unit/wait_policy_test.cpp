@@ -41,6 +41,20 @@ TEST_CASE("wait policies: what is written is read again, and equal policies are 
     CHECK(to_json(parse_wait_policies("{}")) == to_json(wait_policies{}));
 }
 
+TEST_CASE("wait policies: times stay as they are, however often they are read and written", "[policy]")
+{
+    for (std::int64_t ms = 1; ms < 70'000; ms += 7) {
+        wait_policies all;
+        all.external = wait_policy{.timeout = std::chrono::milliseconds{ms}};
+        all.tool = wait_policy{.sla = std::chrono::microseconds{ms * 1001}, .heartbeat = std::chrono::milliseconds{ms}};
+        auto const again = parse_wait_policies(to_json(all));
+        REQUIRE(again.external->timeout.get() == std::chrono::milliseconds{ms});
+        REQUIRE(again.tool->sla.get() == std::chrono::microseconds{ms * 1001});
+        REQUIRE(again.tool->heartbeat.get() == std::chrono::milliseconds{ms});
+    }
+    CHECK(parse_wait_policies(R"({"external":{"timeout_s":1.1}})").external->timeout.get() == 1100ms);
+}
+
 TEST_CASE("wait policies: what cannot be is refused by name", "[policy]")
 {
     auto const [text, why] = GENERATE(table<std::string, std::string>({
@@ -60,6 +74,7 @@ TEST_CASE("wait policies: what cannot be is refused by name", "[policy]")
         {R"({"input":{"timeout_s":9,"on_timeout":[{"action":"cancel_tool"}]}})", "\"cancel_tool\" ends no wait of this type"},
         {R"({"input":{"timeout_s":9,"on_timeout":[{"action":"escalate"}]}})", "to whom"},
         {R"({"input":{"timeout_s":9,"on_timeout":[{"action":"escalate","to":[""]}]}})", "empty name"},
+        {R"({"input":{"timeout_s":9,"on_timeout":[{"action":"escalate","to":[")" + std::string(257, 'x') + R"("]}]}})", "at most 256 bytes"},
         {R"({"input":{"timeout_s":9,"on_timeout":[{"action":"fail","to":["x"]}]}})", "only escalate has"},
         {R"({"input":{"timeout_s":9,"on_timeout":[{"action":"escalate","to":["x"],"for_s":0}]}})", "for_s is more than 0"},
         {R"({"input":{"on_timeout":[{"action":"escalate","to":["x"]}]}})", "escalate needs timeout_s or sla_s"},
@@ -80,6 +95,7 @@ TEST_CASE("wait policies: the time-out, and what follows it", "[policy]")
     CHECK(plan({.timeout = 1h}).then == std::nullopt);
     CHECK(plan({.sla = 1h, .on_timeout = {{expire}}}).due_at == now + 1h);
     CHECK(plan({.sla = 1h, .timeout = 2h, .on_timeout = {{expire}}}).due_at == now + 2h);
+    CHECK(plan({.sla = 1h, .on_timeout = {{expire}}}, {.sla = 8h}).due_at == now + 8h);
 
     auto const twice = plan({.timeout = 1h, .on_timeout = {{escalate, {"a"}, "", 2h}, {escalate, {"b"}}, {fail}}});
     CHECK(twice.terms.escalations == std::vector<escalation>{{now + 1h, {"a"}, ""}, {now + 3h, {"b"}, ""}});

@@ -66,13 +66,7 @@ seq_no write_plan(tables& t, run_row& row, detail::plan plan, epoch_no epoch, ow
     auto const last = t.run(row.num).last();
     detail::number(plan, row.id, last, epoch);
     for (auto const& e : plan.entries) t.append(row.num, e);
-    row.status = plan.change.status;
-    row.terminal_reason = plan.change.terminal_reason;
-    row.reason = plan.change.reason;
-    row.snapshot = plan.snapshot;
-    row.changed_at = at;
-    row.epoch = epoch;
-    row.owner = owner;
+    detail::change_row(row, plan, epoch, owner, at);
     t.set_row(row);
     if (plan.withdraw_waits) withdraw_waits(t, row.num, false, at);
     // Who replays a queued run looks at its edges: that is what its wake rows asked for.

@@ -220,6 +220,7 @@ private:
         row.terminal_reason = g.change->terminal_reason;
         row.reason = g.change->reason;
         if (g.change->version != 0) row.version = g.change->version;
+        row.due_at = detail::due_after(g, row.due_at);
         row.changed_at = at;
         row.snapshot = detail::snapshot_in(g);
         if (detail::raises_epoch(g)) {

@@ -54,7 +54,7 @@ outcome<std::optional<run_row>> memory_store::run(run_id id)
 outcome<std::optional<run_row>> memory_reader::run_by_key(std::string_view tenant, std::string_view key)
 {
     std::scoped_lock guard(t_.mutex);
-    auto const num = t_.rows.find_key(std::string(tenant), std::string(key));
+    auto const num = t_.rows.find_key(tenant, key);
     return num == 0 ? std::optional<run_row>{} : std::optional(t_.rows.run(num).row);
 }
 

@@ -37,7 +37,7 @@ std::int64_t tables::find(run_id id) const { return number_in(run_ids_, id); }
 std::int64_t tables::find(waitpoint_id id) const { return number_in(waitpoint_ids_, id); }
 std::int64_t tables::find(request_id id) const { return number_in(request_ids_, id); }
 std::int64_t tables::find(event_id id) const { return number_in(event_ids_, id); }
-std::int64_t tables::find_key(std::string const& tenant, std::string const& key) const
+std::int64_t tables::find_key(std::string_view tenant, std::string_view key) const
 {
     return key.empty() ? 0 : number_in(keys_, std::pair(tenant, key));
 }
@@ -46,9 +46,9 @@ std::string const* tables::blob(digest const& hash) const
     auto const it = blobs_.find(hash.bytes);
     return it == blobs_.end() ? nullptr : &it->second;
 }
-tables::by_age const& tables::queued(workflow_version const& w) const
+tables::queue const& tables::queued(workflow_version const& w) const
 {
-    static by_age const none;
+    static queue const none;
     auto const it = queued_.find(w);
     return it == queued_.end() ? none : it->second;
 }
@@ -69,7 +69,7 @@ void tables::rollback()
 void tables::index(run_row const& row, bool there)
 {
     if (row.status.execution == execution_status::queued && row.owner == owner_id::nobody)
-        put(queued_[{row.workflow, row.version}], std::pair(-std::int64_t{row.priority}, row.num), there);
+        put(queued_[{row.workflow, row.version}], std::tuple(-std::int64_t{row.priority}, row.due_at, row.num), there);
     if (row.status.execution == execution_status::delayed) put(delayed_, std::pair(row.due_at, row.num), there);
     if (row.deadline_at != never && !is_terminal(row.status.execution)) put(deadlines_, std::pair(row.deadline_at, row.num), there);
     if (row.owner != owner_id::nobody) put(held_[row.owner], row.num, there);

@@ -77,7 +77,7 @@ public:
     std::int64_t waitpoint_count() const noexcept { return static_cast<std::int64_t>(waitpoints_.size()); }
     /// 0: there is none.
     std::int64_t find(run_id id) const;
-    std::int64_t find_key(std::string const& tenant, std::string const& key) const;
+    std::int64_t find_key(std::string_view tenant, std::string_view key) const;
     std::int64_t find(waitpoint_id id) const;
     std::int64_t find(request_id id) const;
     std::int64_t find(event_id id) const;
@@ -91,9 +91,9 @@ public:
     std::string const* blob(digest const& hash) const;
     std::map<owner_id, owner_record> const& owners() const noexcept { return owners_; }
 
-    using by_age = std::set<std::pair<std::int64_t, std::int64_t>>;  ///< (minus the priority, number)
-    by_age const& queued(workflow_version const& w) const;
-    std::map<workflow_version, by_age> const& queued() const noexcept { return queued_; }
+    using queue = std::set<std::tuple<std::int64_t, time_point, std::int64_t>>;  ///< (minus the priority, due, number): in the order of claims
+    queue const& queued(workflow_version const& w) const;
+    std::map<workflow_version, queue> const& queued() const noexcept { return queued_; }
     std::set<std::pair<time_point, std::int64_t>> const& due_waits() const noexcept { return due_waits_; }
     std::set<std::pair<time_point, std::int64_t>> const& delayed() const noexcept { return delayed_; }
     /// Of runs that have not ended.
@@ -143,7 +143,17 @@ private:
     std::deque<waitpoint_record> waitpoints_;
     std::deque<request_record> requests_;
     std::map<run_id, std::int64_t> run_ids_;
-    std::map<std::pair<std::string, std::string>, std::int64_t> keys_;
+    /// Texts are looked for without copies of them.
+    struct by_texts {
+        using is_transparent = void;
+        using texts = std::pair<std::string_view, std::string_view>;
+        template <class A, class B>
+        bool operator()(A const& a, B const& b) const
+        {
+            return texts(a.first, a.second) < texts(b.first, b.second);
+        }
+    };
+    std::map<std::pair<std::string, std::string>, std::int64_t, by_texts> keys_;
     std::map<waitpoint_id, std::int64_t> waitpoint_ids_;
     std::map<request_id, std::int64_t> request_ids_;
     std::deque<event_record> inbox_;
@@ -154,7 +164,7 @@ private:
     std::map<owner_id, owner_record> owners_;
     std::int64_t last_owner_ = 0;
 
-    std::map<workflow_version, by_age> queued_;
+    std::map<workflow_version, queue> queued_;
     std::map<owner_id, std::set<std::int64_t>> held_;
     std::set<std::pair<time_point, std::int64_t>> due_waits_, delayed_, deadlines_;
     std::set<std::int64_t> with_wakes_, with_mail_;

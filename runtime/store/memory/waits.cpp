@@ -24,10 +24,19 @@ bool is_called_back(tables const& t, std::int64_t run)
     return std::any_of(wakes.begin(), wakes.end(), [&](auto w) { return is_called_back(t, run, w); });
 }
 
+/// A wait is over when it fell due, not when a scan came to it.
+time_point due_since(tables const& t, std::int64_t run)
+{
+    auto due = never;
+    for (auto const w : t.run(run).wakes)
+        if (is_called_back(t, run, w)) due = std::min({due, t.waitpoint(w).row.due_at, t.waitpoint(w).row.completed_at});
+    return due;
+}
+
 run_row queue_woken(tables& t, std::int64_t num, time_point now)
 {
     auto row = t.run(num).row;
-    write_plan(t, row, detail::plan_unblock(row, now), next(row.epoch), owner_id::nobody, now);
+    write_plan(t, row, detail::plan_unblock(row, due_since(t, num), now), next(row.epoch), owner_id::nobody, now);
     return row;
 }
 

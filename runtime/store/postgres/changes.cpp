@@ -83,13 +83,7 @@ void write_plans(connection& c, std::span<planned> all, time_point at)
     for (auto& p : all) {
         detail::number(p.plan, p.row.id, p.last, p.epoch);
         for (auto const& e : p.plan.entries) entries.push_back({p.row.num, &e});
-        p.row.status = p.plan.change.status;
-        p.row.terminal_reason = p.plan.change.terminal_reason;
-        p.row.reason = p.plan.change.reason;
-        p.row.snapshot = p.plan.snapshot;
-        p.row.changed_at = at;
-        p.row.epoch = p.epoch;
-        p.row.owner = p.owner;
+        detail::change_row(p.row, p.plan, p.epoch, p.owner, at);
         changed.push_back(p.row);
         if (is_terminal(p.row.status.execution)) {
             ended.push_back(p.row.num);

@@ -46,9 +46,9 @@ candidates look_around(connection& c, claim_request const& what, std::size_t lim
                                       ") and r.owner <> " + std::to_string(number(what.owner)) + " order by r.num limit " + at_most,
                                       pairs_of(what)));
     found.queued = numbers(c.run("select f.num from unnest($1::text[], $2::bigint[]) w(workflow, version) cross join lateral (select r.num,"
-                                 " r.priority from runs r where r.execution = 2 and r.owner = 0 and r.workflow = w.workflow and"
-                                 " r.version = w.version order by r.priority desc, r.num limit " + at_most + ") f"
-                                 " order by f.priority desc, f.num limit " + at_most,
+                                 " r.priority, r.due_at from runs r where r.execution = 2 and r.owner = 0 and r.workflow = w.workflow and"
+                                 " r.version = w.version order by r.priority desc, r.due_at, r.num limit " + at_most + ") f"
+                                 " order by f.priority desc, f.due_at, f.num limit " + at_most,
                                  pairs_of(what)));
     return found;
 }
@@ -61,7 +61,8 @@ struct locked_run {
 std::vector<locked_run> read_locked(connection& c, std::set<std::int64_t> const& nums)
 {
     if (nums.empty()) return {};
-    return all<locked_run>(c.simple(select_runs_and_last("runs r where r.num in (" + number_list(nums) + ") order by r.priority desc, r.num")),
+    auto const which = "runs r where r.num in (" + number_list(nums) + ") order by r.priority desc, r.due_at, r.num";
+    return all<locked_run>(c.simple(select_runs_and_last(which)),
                            [](rows& r) { return locked_run{read_run(r), as<seq_no>(r.number(last_seq_column))}; });
 }
 
@@ -116,7 +117,7 @@ outcome<std::vector<claimed>> postgres_store::claim(claim_request const& what)
         nums = first;
         if (!found.queued.empty() && first.size() < limit)
             for (auto const num : numbers(t.c.simple("select num from runs where num in (" + number_list(found.queued) +
-                                                     ") and execution = 2 and owner = 0 order by priority desc, num limit " +
+                                                     ") and execution = 2 and owner = 0 order by priority desc, due_at, num limit " +
                                                      std::to_string(limit - first.size()) + " for no key update skip locked")))
                 nums.insert(num);
         if (nums.empty()) {

@@ -170,6 +170,7 @@ private:
         run.row.terminal_reason = change.terminal_reason;
         run.row.reason = change.reason;
         if (change.version != 0) run.row.version = change.version;
+        run.row.due_at = detail::due_after(g, run.row.due_at);
         run.row.changed_at = at;
         run.row.snapshot = detail::snapshot_in(g);
         if (detail::raises_epoch(g)) {

@@ -157,15 +157,17 @@ std::map<run_id, std::int64_t> insert_runs(connection& c, std::span<run_row cons
 void update_runs(connection& c, std::span<run_row const> changed)
 {
     if (changed.empty()) return;
-    batch b(10);
+    batch b(11);
     for (auto const& row : changed)
         b << row.num << number(row.status.execution) << number(row.status.run) << std::string_view(row.terminal_reason)
           << std::string_view(row.reason) << row.changed_at << number(row.snapshot) << number(row.epoch) << number(row.owner)
-          << std::int64_t{row.version};
+          << std::int64_t{row.version} << row.due_at;
     c.run("update runs r set execution = n.execution, status = n.status, terminal_reason = n.terminal_reason, reason = n.reason,"
-          " changed_at = n.changed_at, snapshot = n.snapshot, epoch = n.epoch, owner = n.owner, version = n.version from unnest($1::bigint[],"
+          " changed_at = n.changed_at, snapshot = n.snapshot, epoch = n.epoch, owner = n.owner, version = n.version,"
+          " due_at = n.due_at from unnest($1::bigint[],"
           " $2::smallint[], $3::smallint[], $4::text[], $5::text[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[],"
-          " $10::bigint[]) n(num, execution, status, terminal_reason, reason, changed_at, snapshot, epoch, owner, version) where r.num = n.num",
+          " $10::bigint[], $11::bigint[]) n(num, execution, status, terminal_reason, reason, changed_at, snapshot, epoch, owner, version, due_at)"
+          " where r.num = n.num",
           b.arrays());
 }
 

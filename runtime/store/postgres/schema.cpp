@@ -115,6 +115,13 @@ create unique index responses_by on responses(waitpoint, by);
 )sql";
 static_assert(static_cast<int>(waitpoint_type::event) == 3);
 
+/// Version 3: queued runs stand in line by when they became due (P62). Those that an older version queued keep the due instant of their start.
+constexpr auto third = R"sql(
+drop index runs_queued;
+create index runs_queued on runs(workflow, version, priority desc, due_at, num) where execution = 2;
+)sql";
+static_assert(static_cast<int>(execution_status::queued) == 2);
+
 void replace(std::string& text, std::string_view mark, std::string const& with) { text.replace(text.find(mark), mark.size(), with); }
 
 /// The version of the tables that are there; 0: nothing is.
@@ -147,6 +154,7 @@ void upgrade(connection& c, std::int64_t version)
 {
     std::string sql;
     if (version < 2) sql += second;
+    if (version < 3) sql += third;
     c.simple(sql + "update meta set number = " + std::to_string(schema_version) + " where name = 'schema_version'");
 }
 

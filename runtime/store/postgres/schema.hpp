@@ -7,7 +7,7 @@
 namespace flow::postgres_detail {
 
 /// In `meta`.
-inline constexpr std::int64_t schema_version = 2;
+inline constexpr std::int64_t schema_version = 3;
 
 /// Rows of `pulse`, whose sum is the change counter. Each connection raises one of them in its own transaction, so the sum moves
 /// with each commit and with nothing else, and commits do not wait for each other over it (but for two connections on one row).

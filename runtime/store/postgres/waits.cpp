@@ -63,9 +63,9 @@ std::optional<planned> plan_queueing(rows& r, time_point now)
 {
     auto const row = read_run(r);
     auto const last = as<seq_no>(r.number(last_seq_column));
-    bool const woken = r.flag(last_seq_column + 1);
     if (row.owner != owner_id::nobody) return std::nullopt;
-    if (woken && (detail::parks(row.status) || detail::is_held_by_question(row))) return planned{row, last, detail::plan_unblock(row, now), next(row.epoch), owner_id::nobody};
+    if (!r.is_null(last_seq_column + 1) && (detail::parks(row.status) || detail::is_held_by_question(row)))
+        return planned{row, last, detail::plan_unblock(row, r.time(last_seq_column + 1), now), next(row.epoch), owner_id::nobody};
     if (row.status.execution == execution_status::delayed && row.due_at <= now)
         return planned{row, last, detail::plan_fall_due(row, now), row.epoch, owner_id::nobody};  // nobody has held it: nobody to fence
     if (row.deadline_at <= now && !is_terminal(row.status.run) && row.status.run != run_status::cancelling)
@@ -135,7 +135,8 @@ outcome<std::size_t> postgres_store::scan(time_point now, std::size_t limit)
         t.locked();
         std::vector<planned> plans;
         if (!runs.empty()) {
-            auto r = t.c.simple("select q.*, exists (select 1 from wakes k where k.run = q.num) from (" +
+            auto r = t.c.simple("select q.*, (select min(least(w.due_at, w.completed_at)) from wakes k join waitpoints w on w.num = k.waitpoint"
+                                " where k.run = q.num and (q.status <> 5 or w.purpose = 2)) from (" +
                                 select_runs_and_last("runs r where r.num in (" + number_list(runs) + ")") + ") q");
             while (r.step())
                 if (auto p = plan_queueing(r, now)) plans.push_back(std::move(*p));

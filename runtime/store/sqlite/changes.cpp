@@ -64,13 +64,7 @@ seq_no write_plan(connection& c, run_row& row, detail::plan plan, epoch_no epoch
     auto const last = last_seq(c, row.num);
     detail::number(plan, row.id, last, epoch);
     for (auto const& e : plan.entries) insert_entry(c, row.num, e);
-    row.status = plan.change.status;
-    row.terminal_reason = plan.change.terminal_reason;
-    row.reason = plan.change.reason;
-    row.snapshot = plan.snapshot;
-    row.changed_at = at;
-    row.epoch = epoch;
-    row.owner = owner;
+    detail::change_row(row, plan, epoch, owner, at);
     update_run(c, row);
     if (plan.withdraw_waits) withdraw_waits(c, row.num, false, at);
     // Who replays a queued run looks at its edges: that is what its wake rows asked for.
@@ -80,10 +74,10 @@ seq_no write_plan(connection& c, run_row& row, detail::plan plan, epoch_no epoch
     return next(last);
 }
 
-run_row queue_woken(connection& c, std::int64_t run, time_point now)
+run_row queue_woken(connection& c, std::int64_t run, time_point due, time_point now)
 {
     auto row = *find_run(c, run);
-    write_plan(c, row, detail::plan_unblock(row, now), next(row.epoch), owner_id::nobody, now);
+    write_plan(c, row, detail::plan_unblock(row, due, now), next(row.epoch), owner_id::nobody, now);
     return row;
 }
 

@@ -14,8 +14,8 @@ namespace flow::sqlite_detail {
 /// `row` becomes what is stored. Returns the seq of the plan's first entry.
 seq_no write_plan(connection& c, run_row& row, detail::plan plan, epoch_no epoch, owner_id owner, time_point at);
 
-/// A run whose wait is over, and that nobody holds, is queued. Its row then.
-run_row queue_woken(connection& c, std::int64_t run, time_point now);
+/// A run whose wait is over since `due`, and that nobody holds, is queued. Its row then.
+run_row queue_woken(connection& c, std::int64_t run, time_point due, time_point now);
 
 /// One wake row for each run that an edge ties to this waitpoint, but for `except`. True: there is one.
 bool wake(connection& c, std::int64_t waitpoint, std::int64_t except = 0);

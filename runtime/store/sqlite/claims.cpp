@@ -13,27 +13,28 @@ namespace flow::sqlite_detail {
 
 namespace {
 
-constexpr auto queued_of_one = "select num, priority from runs where execution = 2 and workflow = ? and version = ?"
-                               " and owner = 0 order by priority desc, num limit ?";
+constexpr auto queued_of_one = "select num, priority, due_at from runs where execution = 2 and workflow = ? and version = ?"
+                               " and owner = 0 order by priority desc, due_at, num limit ?";
 static_assert(static_cast<int>(execution_status::queued) == 2);
 
+/// In the order in which they are taken (P62).
 struct candidate {
+    std::int64_t after;  ///< minus the priority
+    time_point due_at;
     std::int64_t num;
-    std::int64_t priority;
+    auto operator<=>(candidate const&) const = default;
 };
 
-/// The queued runs to take, highest priority first, then the oldest.
+/// The queued runs to take, highest priority first, then those that have been due the longest.
 std::vector<std::int64_t> queued(connection& c, claim_request const& what, std::size_t limit)
 {
     std::vector<candidate> found;
     for (auto const& w : what.workflows) {
         auto r = c.prepare(queued_of_one);
         r << std::string_view(w.workflow) << std::int64_t{w.version} << static_cast<std::int64_t>(limit);
-        while (r.step()) found.push_back({r.number(0), r.number(1)});
+        while (r.step()) found.push_back({-r.number(1), r.time(2), r.number(0)});
     }
-    std::sort(found.begin(), found.end(), [](candidate const& a, candidate const& b) {
-        return a.priority != b.priority ? a.priority > b.priority : a.num < b.num;
-    });
+    std::sort(found.begin(), found.end());
     std::vector<std::int64_t> out;
     for (auto const& f : found)
         if (out.size() < limit && (out.empty() || out.back() != f.num)) out.push_back(f.num);  // a pair may be named twice

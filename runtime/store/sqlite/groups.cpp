@@ -31,6 +31,7 @@ struct run_state {
     owner_id owner = owner_id::nobody;
     seq_no last = seq_no::none;
     std::optional<run_id> parent;
+    time_point due_at{};
     bool behind = false;  ///< a group of it was not applied: nor is what comes behind it
 };
 
@@ -74,7 +75,8 @@ private:
         auto const [it, fresh] = runs_.try_emplace(g.num);
         auto& run = it->second;
         if (fresh) {
-            auto r = c_.prepare("select id, epoch, execution, status, owner, (select max(seq) from journal where run = num), parent from runs where num = ?");
+            auto r = c_.prepare("select id, epoch, execution, status, owner, (select max(seq) from journal where run = num), parent, due_at"
+                                " from runs where num = ?");
             r << g.num;
             if (r.step()) {
                 run.exists = true;
@@ -84,6 +86,7 @@ private:
                 run.owner = as<owner_id>(r.number(4));
                 run.last = as<seq_no>(r.number(5));
                 if (!r.is_null(6)) run.parent = run_id{r.id(6)};
+                run.due_at = r.time(7);
             }
         }
         return run;
@@ -330,6 +333,7 @@ private:
         row.status = change.status;
         row.terminal_reason = change.terminal_reason;
         row.reason = change.reason;
+        row.due_at = run.due_at = detail::due_after(g, run.due_at);
         row.changed_at = at;
         row.epoch = run.epoch;
         row.owner = run.owner;

@@ -283,7 +283,8 @@ outcome<std::vector<workflow_version>> sqlite_reader::versions_to_claim()
         auto const pair = [](rows& row) { return workflow_version{row.text(0), static_cast<std::uint32_t>(row.number(1))}; };
         out = all<workflow_version>(r, pair);
         auto ids = c.prepare("select id from owners");
-        for (auto const owner : all<owner_id>(ids, [](rows& row) { return as<owner_id>(row.number(0)); })) {
+        while (ids.step()) {
+            auto const owner = as<owner_id>(ids.number(0));
             if (locks_.holds(owner) || file_lock::is_held(locks_.name_of(owner))) continue;
             auto left = c.prepare("select distinct workflow, version from runs where owner = ? and owner <> 0");
             for (auto& w : all<workflow_version>(left << number(owner), pair)) out.push_back(std::move(w));

@@ -139,10 +139,10 @@ std::int64_t insert_run(connection& c, run_row const& row)
 
 void update_run(connection& c, run_row const& row)
 {
-    auto r = c.prepare("update runs set execution = ?, status = ?, terminal_reason = ?, reason = ?, changed_at = ?,"
+    auto r = c.prepare("update runs set execution = ?, status = ?, terminal_reason = ?, reason = ?, due_at = ?, changed_at = ?,"
                        " snapshot = ?, epoch = ?, owner = ? where num = ?");
     r << number(row.status.execution) << number(row.status.run) << std::string_view(row.terminal_reason)
-      << std::string_view(row.reason) << row.changed_at << number(row.snapshot) << number(row.epoch) << number(row.owner)
+      << std::string_view(row.reason) << row.due_at << row.changed_at << number(row.snapshot) << number(row.epoch) << number(row.owner)
       << row.num;
     r.run();
 }

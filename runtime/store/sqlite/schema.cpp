@@ -118,6 +118,13 @@ create unique index responses_by on responses(waitpoint, by);
 )sql";
 static_assert(static_cast<int>(waitpoint_type::event) == 3);
 
+/// Version 3: queued runs stand in line by when they became due (P62). Those that an older version queued keep the due instant of their start.
+constexpr auto third = R"sql(
+drop index runs_queued;
+create index runs_queued on runs(workflow, version, priority desc, due_at, num) where execution = 2;
+)sql";
+static_assert(static_cast<int>(execution_status::queued) == 2);
+
 std::int64_t big_endian(unsigned char const* p)
 {
     return (std::int64_t{p[0]} << 24) | (std::int64_t{p[1]} << 16) | (std::int64_t{p[2]} << 8) | std::int64_t{p[3]};
@@ -146,6 +153,7 @@ void insist(std::chrono::steady_clock::time_point deadline, F const& f)
 void upgrade(connection& c, std::int64_t version)
 {
     if (version < 2) c.run(second);
+    if (version < 3) c.run(third);
     c.run("pragma user_version = " + std::to_string(schema_version));
 }
 

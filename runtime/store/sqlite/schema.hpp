@@ -13,7 +13,7 @@ namespace flow::sqlite_detail {
 /// PRAGMA application_id: "flow" in ASCII.
 inline constexpr std::int32_t application_id = 0x666c6f77;
 /// PRAGMA user_version.
-inline constexpr std::int32_t schema_version = 2;
+inline constexpr std::int32_t schema_version = 3;
 
 /// Looks at the file before SQLite reads it. Throws refusal (store_foreign, store_newer) for one that is plainly not ours;
 /// an empty file passes.

@@ -55,9 +55,10 @@ std::string sqlite_store::warning()
     if (identity_ != file_identity{} && (::stat(db_.file().c_str(), &now) != 0 || file_identity{now.st_dev, now.st_ino} != identity_))
         return db_.file() + " was deleted, moved or replaced while it was open: what is written now is lost. End this program, put "
                             "the file and its -wal back, and start again";
-    std::error_code none;  // no log: nothing to say
-    auto const size = std::filesystem::file_size(log_file_, none);
-    if (none || size <= log_warning_) return {};
+    struct stat log{};
+    if (::stat(log_file_.c_str(), &log) != 0) return {};  // no log: nothing to say
+    auto const size = static_cast<std::uint64_t>(log.st_size);
+    if (size <= log_warning_) return {};
     return log_file_ + " has grown to " + std::to_string(size >> 20) + " MiB: one large write made it so, or some process reads " + db_.file() +
            " all the time and keeps it from being reset; then end that reader";
 }

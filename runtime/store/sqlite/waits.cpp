@@ -48,7 +48,7 @@ std::vector<run_row> complete_waitpoint(connection& c, std::int64_t num, waitpoi
 {
     end_wait(c, num, done);
     std::vector<run_row> queued;
-    for (auto const run : suspended_by(c, num)) queued.push_back(queue_woken(c, run, done.completed_at));
+    for (auto const run : suspended_by(c, num)) queued.push_back(queue_woken(c, run, done.completed_at, done.completed_at));
     return queued;
 }
 
@@ -92,9 +92,10 @@ constexpr auto due_runs = "select num from runs where execution = 1 and due_at <
 constexpr auto overdue_runs = "select num" MAY_EXPIRE " and deadline_at <= ? order by deadline_at limit ?";
 constexpr auto next_overdue = "select deadline_at" MAY_EXPIRE " order by deadline_at limit 1";
 #undef MAY_EXPIRE
+// A wait is over when it fell due, not when a scan came to it.
 constexpr auto woken_runs =
-    "select distinct r.num from wakes k cross join runs r on r.num = k.run cross join waitpoints w on w.num = k.waitpoint"
-    " where" IS_CALLED_BACK " limit ?";
+    "select r.num, min(min(w.due_at, w.completed_at)) from wakes k cross join runs r on r.num = k.run cross join waitpoints w on"
+    " w.num = k.waitpoint where" IS_CALLED_BACK " group by k.run limit ?";
 #undef IS_CALLED_BACK
 constexpr auto ended_wakes = "select distinct r.num from wakes k cross join runs r on r.num = k.run where r.execution = 7 limit ?";
 
@@ -128,6 +129,16 @@ void decide_due_waits(connection& c, time_point now, std::int64_t limit)
     }
 }
 
+/// With when their waits were over.
+std::vector<std::pair<std::int64_t, time_point>> called_back(connection& c, std::int64_t limit)
+{
+    auto r = c.prepare(woken_runs);
+    r << limit;
+    std::vector<std::pair<std::int64_t, time_point>> out;
+    while (r.step()) out.emplace_back(r.number(0), r.time(1));
+    return out;
+}
+
 }  // namespace
 
 outcome<std::size_t> sqlite_store::scan(time_point now, std::size_t limit)
@@ -143,8 +154,8 @@ outcome<std::size_t> sqlite_store::scan(time_point now, std::size_t limit)
         [&](connection& c) {
             queued = 0;
             decide_due_waits(c, now, most);
-            for (auto const num : numbers(std::move(c.prepare(woken_runs) << most))) {
-                queue_woken(c, num, now);
+            for (auto const& [num, due] : called_back(c, most)) {
+                queue_woken(c, num, due, now);
                 ++queued;
             }
             for (auto const num : numbers(std::move(c.prepare(due_runs) << now << most))) {
