@@ -119,13 +119,16 @@ outcome<std::optional<run_row>> sqlite_store::run(run_id id)
 outcome<std::optional<run_row>> sqlite_reader::run_by_key(std::string_view tenant, std::string_view key)
 {
     static auto const sql = select_runs("runs r where r.tenant = ? and r.key = ? and r.key <> ''");
-    std::optional<run_row> out;
-    auto const done = db_.read([&](connection& c) {
+    struct {
+        std::string_view tenant, key;
+        std::optional<run_row> out;
+    } asked{tenant, key, {}};  // one reference to all of it: an idle engine asks, and must allocate nothing for it
+    auto const done = db_.read([&asked](connection& c) {
         auto r = c.prepare(sql.c_str());
-        r << tenant << key;
-        if (r.step()) out = read_run(r);
+        r << asked.tenant << asked.key;
+        if (r.step()) asked.out = read_run(r);
     });
-    return finish(done, out);
+    return finish(done, asked.out);
 }
 
 outcome<std::vector<run_row>> sqlite_reader::runs_like(std::string_view prefix)
