@@ -292,7 +292,6 @@ private:
     bool wake_resources();
     bool may_part_with_resources() const noexcept;
     bool waits_let_it_leave() const noexcept;
-    bool waits_may_go_on() const noexcept;
     bool may_stand_still() const noexcept;
     void snapshot_resources(bool leaving);
     void keep_up_resources();

@@ -54,14 +54,11 @@ bool run::waits_let_it_leave() const noexcept
                        [&](auto const& s) { return s.leaves == parting::freely || (s.leaves == parting::without_resources && !holds); });
 }
 
-/// In another engine.
-bool run::waits_may_go_on() const noexcept
-{
-    return std::all_of(standing_.begin(), standing_.end(), [](auto const& s) { return s.reason.resumable; });
-}
-
 /// A pause takes it from its engine as well.
-bool run::may_stand_still() const noexcept { return may_part_with_resources() && waits_may_go_on(); }
+bool run::may_stand_still() const noexcept
+{
+    return may_part_with_resources() && std::all_of(standing_.begin(), standing_.end(), [](auto const& s) { return s.reason.resumable; });
+}
 
 void run::snapshot_resources(bool leaving)
 {

@@ -32,32 +32,35 @@ waitpoint_row completed_by(waitpoint_row w, completion const& what)
     return w;
 }
 
-waitpoint_row token_row(run_id run, waitpoint_id id, position const& at, std::string_view name, std::string_view shape, bool strict, time_point now)
+namespace {
+
+waitpoint_row row_of(run_id run, waitpoint_id id, waitpoint_type type, waitpoint_purpose purpose, std::string_view name, std::string_view place, time_point now)
 {
     waitpoint_row w;
     w.id = id;
     w.run = run;
-    w.type = waitpoint_type::manual;
-    w.purpose = waitpoint_purpose::token;
+    w.type = type;
+    w.purpose = purpose;
     w.name = name;
-    w.place = at.place;
-    w.shape = shape;
+    w.place = place;
     w.created_at = now;
+    return w;
+}
+
+}  // namespace
+
+waitpoint_row token_row(run_id run, waitpoint_id id, position const& at, std::string_view name, std::string_view shape, bool strict, time_point now)
+{
+    auto w = row_of(run, id, waitpoint_type::manual, waitpoint_purpose::token, name, at.place, now);
+    w.shape = shape;
     w.options = strict ? R"({"strict":true})" : "";
     return w;
 }
 
 waitpoint_row timer_row(run_id run, waitpoint_id id, std::string_view name, std::string_view place, time_point due_at, time_point now)
 {
-    waitpoint_row w;
-    w.id = id;
-    w.run = run;
-    w.type = waitpoint_type::datetime;
-    w.purpose = waitpoint_purpose::timer;
-    w.name = name;
-    w.place = place;
+    auto w = row_of(run, id, waitpoint_type::datetime, waitpoint_purpose::timer, name, place, now);
     w.due_at = due_at;
-    w.created_at = now;
     return w;
 }
 
